@@ -109,7 +109,8 @@ extension Command {
         name: "keys retire", operands: "ID", count: 1...1, summary: "remove an unused master key for good",
         details: """
             Reads every value in every location where the ring has encrypted something. A key that still protects a
-            value is kept, and so is the active key.
+            value is kept, and so is the active key. If machines share the ring, this takes at least 6 seconds: first
+            each machine has to notice that the key is no longer active.
             """,
         options: [store]
     ) { arguments, session in

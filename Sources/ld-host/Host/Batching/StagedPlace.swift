@@ -9,10 +9,15 @@ struct StagedPlace {
     let namespace: StorageNamespace
     let prefix: String
 
+    // The domain cannot be configured, so it never contains an app's values.
+    private static let domain = HostSettings.reservedDomains + "batch"
+
+    /// Whether a namespace is of staged changes.
+    static func holds(_ place: StorageNamespace) -> Bool { place.domain == domain }
+
     init(_ batch: IntentID, in scope: AtomicScope) {
         open = scope.open
-        // The domain cannot be configured, so it never contains an app's values.
-        namespace = StorageNamespace(domain: HostSettings.reservedDomains + "batch", directory: scope.directory)
+        namespace = StorageNamespace(domain: Self.domain, directory: scope.directory)
         // A folder may have several names, one of which may be the store's own choice.
         prefix = scope.directory.map { "\(batch) \(StableHash.text([$0]))" } ?? "\(batch)"
     }

@@ -9,6 +9,7 @@ package struct StoreLock: @unchecked Sendable {
 
 /// A lock of a store, held as long as this is there.
 final class HeldStoreLock: Sendable {
+    private let name: String
     private let store: LoadedStore
     private let lock: StoreLock
 
@@ -21,7 +22,16 @@ final class HeldStoreLock: Sendable {
                 .busy, "another program, maybe on another machine, holds the lock '\(name)' of the store for long",
                 hint: "wait until it is done")
         }
-        (self.store, self.lock) = (store, lock)
+        (self.name, self.store, self.lock) = (name, store, lock)
+    }
+
+    /// - Throws: `busy` if the lock was lost, e.g. with its connection, so that another may hold it.
+    func requireHeld() throws(StorageError) {
+        guard try store.isHeld(lock) else {
+            throw StorageError(
+                .busy, "the lock '\(name)' of the store was lost with the connection that held it; nothing was changed",
+                hint: "try again")
+        }
     }
 
     deinit { store.unlock(lock) }

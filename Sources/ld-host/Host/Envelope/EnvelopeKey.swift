@@ -10,12 +10,19 @@ package struct EnvelopeKey: Sendable {
     package let id: KeyID?
     /// The ring's name for headers.
     package let ring: String?
+    /// When the copy of the ring was read that lends the key for sealing, if machines share the ring.
+    let read: MachineTime?
 
     /// A key of a ring, or material from outside.
     package init(_ material: SecretBytes, id: KeyID? = nil, ring: String? = nil) {
+        self.init(material, id: id, ring: ring, read: nil)
+    }
+
+    init(_ material: SecretBytes, id: KeyID?, ring: String?, read: MachineTime?) {
         self.material = material
         self.id = id
         self.ring = ring
+        self.read = read
     }
 }
 

@@ -16,7 +16,7 @@ internal import Synchronization
 ///   itself: first the master ring's, then that of the value's store, then that of the keychain's store; never in
 ///   reverse. Of two master rings, the one whose `file` sorts first is locked first.
 /// - **Machines** that share the store of a ring change the ring one at a time, by a lock of the store. They do not
-///   lock each other out while they seal: see ``StorageRouter/retireKey(_:of:)``.
+///   lock each other out while they seal: see ``RingSharing``.
 /// - **Reading** takes no lock. An unknown or disabled key is looked up once more in the stored ring.
 package final class KeyRing: Sendable {
     /// How a ring is loaded and saved.
@@ -27,22 +27,38 @@ package final class KeyRing: Sendable {
         let load: @Sendable () throws(StorageError) -> SecretBytes?
         /// Replaces the stored ring durably. May wait.
         let save: @Sendable (SecretBytes) throws(StorageError) -> Void
+        /// A number that each `save` changes, also one of the same ring; `nil` if the ring is absent. May wait.
+        let stamp: @Sendable () throws(StorageError) -> UInt64?
         /// The store that keeps it, if machines share that: then its lock excludes them, too.
         let sharedStore: LoadedStore?
+        /// The lock's name in that store.
+        let lockName: String
 
         init(
-            isLasting: Bool, in store: LoadedStore,
+            isLasting: Bool, in store: LoadedStore, lockName: String,
             load: @escaping @Sendable () throws(StorageError) -> SecretBytes?,
-            save: @escaping @Sendable (SecretBytes) throws(StorageError) -> Void
+            save: @escaping @Sendable (SecretBytes) throws(StorageError) -> Void,
+            stamp: @escaping @Sendable () throws(StorageError) -> UInt64?
         ) {
-            (self.isLasting, self.load, self.save) = (isLasting, load, save)
+            (self.isLasting, self.load, self.save, self.stamp) = (isLasting, load, save, stamp)
             sharedStore = store.abilities.lock == nil ? nil : store
+            self.lockName = lockName
         }
     }
 
+    /// A copy of the stored ring.
     private struct Known {
+        /// The number in the lock's file at that time; the greatest one if the copy must not seal.
         let generation: UInt64
         let state: KeyRingState
+        /// When it began to be read; `nil` if the ring is of this machine only.
+        let read: MachineTime?
+        /// When the stored ring was last asked for, whether or not it answered.
+        var asked: MachineTime?
+
+        init(generation: UInt64, state: KeyRingState, read: MachineTime?) {
+            (self.generation, self.state, self.read, asked) = (generation, state, read, read)
+        }
     }
 
     /// For messages, e.g. `the key ring 'LocalData/master'`.
@@ -81,16 +97,37 @@ package final class KeyRing: Sendable {
     func whileSealing<Result>(
         in places: Set<SealedPlace>, _ body: (EnvelopeKey) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
+        guard isSharedByMachines else { return try sealing(in: places, body) }
+        var lent: EnvelopeKey?
+        let result: Result
+        do throws(StorageError) {
+            result = try sealing(in: places) { (key) throws(StorageError) in
+                lent = key
+                return try body(key)
+            }
+        } catch {
+            // It may be stored all the same, if the outcome is unknown.
+            if let lent { try? keepIfLate(lent) }
+            throw error
+        }
+        if let lent { try keepIfLate(lent) }
+        return result
+    }
+
+    private func sealing<Result>(
+        in places: Set<SealedPlace>, _ body: (EnvelopeKey) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
         while true {
             let result: Result? = try lock.shared { (generation) throws(StorageError) in
-                guard let state = try current(generation), !state.entries.isEmpty else { return nil }
+                guard let known = try current(generation), !known.state.entries.isEmpty else { return nil }
+                let state = known.state
                 guard let active = state.active else {
                     throw StorageError(
                         .securityApplicationFailed, "\(name) has no active key; nothing was written",
                         hint: "run: ld-host keys rotate")
                 }
                 if !places.isSubset(of: state.places) { return nil }
-                return try body(key(active))
+                return try body(key(active, read: known.read))
             }
             if let result { return result }
             try change { (state) throws(StorageError) in
@@ -109,49 +146,110 @@ package final class KeyRing: Sendable {
     func whileAlone<Result>(
         _ body: (KeyRingState) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
-        try lock.exclusive { (file) throws(StorageError) in try body(try current(file.number()) ?? KeyRingState()) }
+        guard isSharedByMachines else {
+            return try lock.exclusive { (file) throws(StorageError) in
+                try body(try current(file.number())?.state ?? KeyRingState())
+            }
+        }
+        var lent: EnvelopeKey?
+        let result = try lock.exclusive { (file) throws(StorageError) in
+            let known = try refresh(file.number())
+            if let known { lent = known.state.active.map { key($0, read: known.read) } }
+            return try body(known?.state ?? KeyRingState())
+        }
+        if let lent { try keepIfLate(lent) }
+        return result
     }
 
     /// Changes the ring; it is not written if `body` leaves it unchanged. If the process is killed, either the old or
     /// the new ring is stored. May wait.
     ///
-    /// - Throws: `securityApplicationFailed` if the ring existed once and is missing.
+    /// - Throws: `securityApplicationFailed` if the ring existed once and is missing; `busy` if machines share the
+    ///   ring, and the lock of its store was lost meanwhile.
     func change<Result>(
         _ body: (inout KeyRingState) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
-        try lock.exclusive { (file) throws(StorageError) in
-            let wide = try storage.sharedStore.map { (store) throws(StorageError) in
-                try HeldStoreLock("key ring \(headerName ?? "")", of: store, waiting: patience)
+        let end = ContinuousClock.now + patience
+        while true {
+            let result: Result? = try lock.exclusive { (file) throws(StorageError) in
+                let wide: HeldStoreLock?
+                do throws(StorageError) { wide = try lockedAmongMachines(waiting: Self.patienceAlone) } catch {
+                    guard error.code == .busy, ContinuousClock.now < end else { throw error }
+                    return nil
+                }
+                defer { withExtendedLifetime(wide) {} }
+                return try change(file, wide, body)
             }
-            defer { withExtendedLifetime(wide) {} }
-            // Not from memory: the stored ring with the change must be written.
-            let generation = try file.number()
-            let stored = try load()
-            if stored == nil, generation > 0, storage.isLasting { throw vanished }
-            let before = stored ?? KeyRingState()
-            var state = before
-            let result = try body(&state)
-            guard state != before else { return result }
-            let next = Self.generation(after: generation)
-            // Other processes reload the ring whether or not this process passes the next line. Only if a ring has been
-            // saved can its disappearance be noticed later.
-            if stored != nil { try file.setNumber(next) }
-            try storage.save(state.encoded())
-            if stored == nil { try file.setNumber(next) }
-            let changed = state
-            known.withLock { $0 = Known(generation: next, state: changed) }
-            return result
+            if let result { return result }
+            // Another machine is changing the ring, maybe for long; meanwhile this one's processes seal.
+            _ = try lockedAmongMachines(waiting: patience)
         }
+    }
+
+    private func change<Result>(
+        _ file: borrowing LockedFile, _ wide: HeldStoreLock?,
+        _ body: (inout KeyRingState) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        // Not from memory: the stored ring with the change must be written.
+        let generation = try file.number()
+        let stored = try load()
+        if stored == nil, generation > 0, storage.isLasting { throw vanished }
+        let before = stored?.state ?? KeyRingState()
+        var state = before
+        let result = try body(&state)
+        guard state != before else { return result }
+        try wide?.requireHeld()
+        let next = Self.generation(after: generation)
+        // Other processes reload the ring whether or not this process passes the next line. Only if a ring has been
+        // saved can its disappearance be noticed later.
+        if stored != nil { try file.setNumber(next) }
+        try storage.save(state.encoded())
+        if stored == nil { try file.setNumber(next) }
+        // Read again where machines share it: it has no time of reading.
+        let copy = isSharedByMachines ? nil : Known(generation: next, state: state, read: nil)
+        known.withLock { $0 = copy }
+        return result
+    }
+
+    /// The lock that machines share; `nil` if the ring is of this machine only.
+    private func lockedAmongMachines(waiting wait: Duration) throws(StorageError) -> HeldStoreLock? {
+        try storage.sharedStore.map { (store) throws(StorageError) in
+            try HeldStoreLock(storage.lockName, of: store, waiting: wait)
+        }
+    }
+
+    /// How long this machine's processes must not seal while another machine changes the ring.
+    private static let patienceAlone = Duration.milliseconds(100)
+
+    /// Returns a key to a ring that machines share, if it was removed. This machine's lock may be held shared. May
+    /// wait.
+    ///
+    /// - Parameter isRenewed: Whether to write the ring, with a new stamp, also if it has the key, but not as the
+    ///   active one.
+    func keep(_ key: EnvelopeKey, renewing isRenewed: Bool) throws(StorageError) {
+        let wide = try lockedAmongMachines(waiting: patience)
+        defer { withExtendedLifetime(wide) {} }
+        guard let id = key.id else { return }
+        guard var state = try load()?.state else { throw vanished }
+        let isThere = state[id] != nil
+        if !isThere { state.restore(key.material, id) }
+        guard !isThere || isRenewed && state.active?.id != id else { return }
+        try wide?.requireHeld()
+        try storage.save(state.encoded())
+        known.withLock { $0 = nil }
     }
 
     /// The stored keys; `nil` if there is no ring yet. Needs no lock, since a ring is replaced as a whole.
     package func state() throws(StorageError) -> KeyRingState? { try load().map(remember) }
 
+    /// A number that each change of the stored ring changes; `nil` if the ring is absent. May wait.
+    func stamp() throws(StorageError) -> UInt64? { try storage.stamp() }
+
     /// The key of a header. May wait if it is not known.
     ///
     /// - Throws: `cannotOpen` with the id if the ring does not have it or it is disabled.
     func key(for id: KeyID, opening address: StorageAddress) throws(StorageError) -> EnvelopeKey {
-        var entry = known.withLock { $0?.state[id] }
+        var entry = entry(id)
         if entry == nil || entry?.use == .disabled, let stored = try load() { entry = remember(stored)[id] }
         guard let entry else {
             throw StorageError(
@@ -175,9 +273,19 @@ package final class KeyRing: Sendable {
     /// Whether a key is available without waiting.
     func knows(_ id: KeyID) -> Bool {
         known.withLock { known in
-            guard let entry = known?.state[id] else { return false }
+            guard let known, let entry = known.state[id], known.asked?.isStale != true else { return false }
             return entry.use != .disabled
         }
+    }
+
+    /// A key of the copy, which is first read again if it is stale, so that a key that another machine has disabled
+    /// soon opens nothing here. If the ring's store does not answer, the copy counts. May wait.
+    private func entry(_ id: KeyID) -> KeyRingState.Entry? {
+        let (entry, isStale) = known.withLock { ($0?.state[id], $0?.asked?.isStale == true) }
+        guard isStale else { return entry }
+        if let stored = try? load() { return remember(stored)[id] }
+        known.withLock { $0?.asked = .now }
+        return entry
     }
 
     /// Creates a key that only opens, and returns its id.
@@ -199,33 +307,39 @@ package final class KeyRing: Sendable {
         return entry.id
     }
 
-    private func key(_ entry: KeyRingState.Entry) -> EnvelopeKey {
-        EnvelopeKey(entry.material, id: entry.id, ring: headerName)
+    private func key(_ entry: KeyRingState.Entry, read: MachineTime? = nil) -> EnvelopeKey {
+        EnvelopeKey(entry.material, id: entry.id, ring: headerName, read: read)
     }
 }
 
 extension KeyRing {
-    /// The state of the ring's generation, which only changes while nobody holds the lock shared.
-    private func current(_ generation: UInt64) throws(StorageError) -> KeyRingState? {
-        if let known = known.withLock({ $0 }), known.generation == generation { return known.state }
+    /// The copy of the ring's generation, which on this machine only changes while nobody holds the lock shared.
+    private func current(_ generation: UInt64) throws(StorageError) -> Known? {
+        if let known = known.withLock({ $0 }), known.generation == generation, known.read?.isStale != true {
+            return known
+        }
         return try refresh(generation)
     }
 
-    private func refresh(_ generation: UInt64) throws(StorageError) -> KeyRingState? {
-        guard let state = try load() else { return nil }
-        known.withLock { $0 = Known(generation: generation, state: state) }
-        return state
+    private func refresh(_ generation: UInt64) throws(StorageError) -> Known? {
+        guard let (state, read) = try load() else { return nil }
+        let copy = Known(generation: generation, state: state, read: read)
+        known.withLock { $0 = copy }
+        return copy
     }
 
     /// Keeps a state that was read without the lock, for opening; sealing reads it again.
-    private func remember(_ state: KeyRingState) -> KeyRingState {
-        known.withLock { $0 = Known(generation: .max, state: state) }
-        return state
+    private func remember(_ stored: (state: KeyRingState, read: MachineTime?)) -> KeyRingState {
+        known.withLock { $0 = Known(generation: .max, state: stored.state, read: stored.read) }
+        return stored.state
     }
 
-    private func load() throws(StorageError) -> KeyRingState? {
+    /// The stored ring, and when it began to be read if machines share it.
+    private func load() throws(StorageError) -> (state: KeyRingState, read: MachineTime?)? {
+        let read: MachineTime? = isSharedByMachines ? .now : nil
         guard let stored = try storage.load() else { return nil }
-        return try stored.withBytes { (bytes) throws(StorageError) in try KeyRingState(decoding: bytes, of: name) }
+        let state = try stored.withBytes { (bytes) throws(StorageError) in try KeyRingState(decoding: bytes, of: name) }
+        return (state, read)
     }
 
     /// A generation that never existed before, even if the lock file was removed meanwhile: the clock's nanoseconds.
@@ -240,49 +354,5 @@ extension KeyRing {
             .securityApplicationFailed,
             "\(name) is missing although it existed; no new one is created, since it could not open the sealed values",
             hint: "restore it from a backup; if all that it sealed was removed on purpose, remove '\(lock.path)' too")
-    }
-}
-
-extension KeyRing {
-    /// For an address in a user's own folder: the same address by other paths that the ring has used for sealing and
-    /// that now lead to the same folder. May wait.
-    func otherPaths(of address: StorageAddress) -> [StorageAddress] {
-        let own = address.place
-        guard let directory = own.directory, own.scope.utf8.first == UInt8(ascii: "/"),
-            let places = try? state()?.places
-        else { return [] }
-        let folder = PathIdentity(directory)
-        let others = Set(places.map(\.namespace)).filter {
-            $0 != own && $0.domain.utf8.elementsEqual(own.domain.utf8) && $0.directory.map(PathIdentity.init) == folder
-        }
-        return others.map { StorageAddress($0, name: address.name) }
-    }
-
-    /// The envelope of an address, which opens values sealed for any path of its folder.
-    func envelope(of address: StorageAddress, _ crypto: LoadedCrypto) -> Envelope {
-        Envelope(address, crypto: crypto, others: { [self] in otherPaths(of: address) })
-    }
-}
-
-/// A location in a store where a ring has sealed values. The ring records each, so that none is overlooked before a key
-/// is retired: a store cannot list the folders that apps choose.
-package struct SealedPlace: Sendable {
-    /// The store's name in the configuration of the process that recorded the location.
-    let store: String
-    /// The store's identity, whatever its name; see ``OpenStore/identity``.
-    let identity: UInt64
-    let namespace: StorageNamespace
-}
-
-extension SealedPlace: Hashable {
-    /// Also compares folders of the same scope: values stay in the old folder when `appGroups.path` changes.
-    package static func == (left: SealedPlace, right: SealedPlace) -> Bool {
-        left.identity == right.identity && left.store == right.store && left.namespace == right.namespace
-            && left.namespace.directory == right.namespace.directory
-    }
-
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(identity)
-        hasher.combine(namespace)
     }
 }

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import LocalDataAPI
 
 /// The keys of a ring at one moment.
@@ -71,6 +72,11 @@ extension KeyRingState {
                 entries[index].use = .decryptOnly
             }
         }
+    }
+
+    /// Returns a key that was removed, so that it opens what it has sealed. When it was created is forgotten.
+    mutating func restore(_ material: SecretBytes, _ id: KeyID) {
+        entries.append(Entry(id: id, use: .decryptOnly, created: Int64(time(nil)), material: material))
     }
 
     /// Sets a key's use.

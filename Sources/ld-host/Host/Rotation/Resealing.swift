@@ -19,17 +19,48 @@ struct Resealing: Sendable {
     func reseal(_ finding: SealedScan.Finding) throws(StorageError) -> Bool {
         try whileNobodySeals(with: finding.ring) { (active) throws(StorageError) in
             // Nobody seals under this ring now, so the value that is read here is the one that is replaced.
+            // On this machine, that is; on another one a writer may be faster, and then its value stays.
             let reader = try reader(of: finding)
+            let before = reader.isSharedByMachines ? try keptAttributes(of: reader)?.modified : nil
             guard let (header, size) = try reader.verified(), isStale(header, active: active.id) else {
                 return false
+            }
+            if reader.isSharedByMachines, reader.store.abilities.conditional != nil, size <= Self.mostAtOnce {
+                return try resealIfUnchanged(reader, finding, active)
             }
             let writer = try writer(of: finding, header, under: active)
             try reader.copy(
                 to: writer, attributes: keptAttributes(of: writer) ?? header.attributes, sealing: header.attributes,
-                size: size)
+                size: size,
+                ifHolds: { () throws(StorageError) in
+                    guard reader.isSharedByMachines, try keptAttributes(of: reader)?.modified != before else { return }
+                    throw StorageError(
+                        .busy, "'\(finding.address)' was changed by another machine while it was re-encrypted",
+                        hint: "run again: ld-host reseal")
+                })
             return true
         }
     }
+
+    /// Re-encrypts a value of a store that machines share, in one change that depends on the value's revision.
+    private func resealIfUnchanged(
+        _ reader: SealedValue, _ finding: SealedScan.Finding, _ active: KeyRingState.Entry
+    ) throws(StorageError) -> Bool {
+        guard let stored = try reader.store.revisioned(reader.handle) else { return false }
+        var (data, header) = try reader.opened(stored.data)
+        defer { data.resetBytes(in: 0..<data.count) }
+        guard let header, isStale(header, active: active.id) else { return false }
+        let writer = try writer(of: finding, header, under: active)
+        return try writer.layers.whileSealing(in: writer.place) { (keys) throws(StorageError) in
+            let sealed = try writer.sealed(data, under: keys, attributes: header.attributes)
+            return try writer.store.set(
+                writer.handle, to: sealed, attributes: stored.attributes, if: .revision(stored.revision)) != nil
+        }
+    }
+
+    /// The largest value in bytes that is re-encrypted in memory. Of a larger one in a store that machines share, the
+    /// time is compared right before its copy is put in place.
+    private static let mostAtOnce = 32 << 20
 
     func reader(of finding: SealedScan.Finding) throws(StorageError) -> SealedValue {
         let envelope = finding.ring.envelope(of: finding.address, try scan.snapshot.crypto.openIfNeeded())

@@ -111,14 +111,23 @@ struct SealedScan: Sendable {
         return result ?? .other
     }
 
-    private func places(_ remembered: Set<SealedPlace>) throws(StorageError) -> [(OpenStore, StorageNamespace)] {
+    /// The stores in which the ring may have sealed values.
+    private func stores() throws(StorageError) -> [OpenStore] {
         var stores: [OpenStore] = []
         for slot in snapshot.stores {
             if case .store(let store) = name, slot.settings.name != store { continue }
             stores.append(try slot.openIfNeeded())
         }
+        return stores
+    }
+
+    /// - Parameter listing: Whether to add the namespaces that the stores list.
+    private func places(
+        _ remembered: Set<SealedPlace>, listing: Bool = true
+    ) throws(StorageError) -> [(OpenStore, StorageNamespace)] {
+        let stores = try stores()
         var found: [SealedPlace: (OpenStore, StorageNamespace)] = [:]
-        for open in stores {
+        for open in listing ? stores : [] {
             for place in try places(of: open) {
                 found[SealedPlace(store: "", identity: open.identity, namespace: place)] = (open, place)
             }
@@ -174,6 +183,40 @@ struct SealedScan: Sendable {
             return true
         }
         return names
+    }
+}
+
+/// Rings that machines share.
+extension SealedScan {
+    /// - Throws: `unsupported` if the ring has sealed values in a store of which each machine has its own, because
+    ///   those of other machines cannot be examined.
+    func requireShared(_ places: Set<SealedPlace>, retiring id: KeyID) throws(StorageError) {
+        for (open, place) in try self.places(places, listing: false) where open.store.abilities.lock == nil {
+            throw StorageError(
+                .unsupported,
+                "\(ring.name) is shared by machines, and has sealed values in '\(place)' of the store '\(open.name)', "
+                    + "of which each machine has its own; another machine's cannot be examined, so the key stays",
+                hint: "disable it, so that it opens nothing: ld-host keys disable \(id)")
+        }
+    }
+
+    /// - Throws: `busy` if a store that machines share has staged changes of a batch: another machine's may be put in
+    ///   place later, and their keys are unknown.
+    func requireNoStagedChanges(retiring id: KeyID) throws(StorageError) {
+        for open in try stores() where open.store.abilities.lock != nil && open.store.abilities.enumeration != nil {
+            var staged: [StorageNamespace] = []
+            try open.store.forEachPlace {
+                if StagedPlace.holds($0) { staged.append($0) }
+                return true
+            }
+            for place in staged where try !names(in: place, of: open).isEmpty {
+                throw StorageError(
+                    .busy,
+                    "a batch of this or another machine is being applied to the store '\(open.name)', or was "
+                        + "interrupted, and may be sealed with the key \(id), which stays",
+                    hint: "try again; if it stays so, run on each machine: ld-host doctor")
+            }
+        }
     }
 }
 

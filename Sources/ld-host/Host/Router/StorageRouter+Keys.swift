@@ -62,7 +62,8 @@ extension StorageRouter {
     }
 
     /// Disables a key: it neither seals nor opens until it is enabled again. A process that has used the ring before
-    /// may still open with the key until it seals something under the ring or ends.
+    /// may still open with the key until it seals something under the ring or ends; if machines share the ring, for up
+    /// to 2 s.
     ///
     /// - Throws: `notFound`; `busy` for the active key.
     public func disableKey(_ id: String, of name: KeyRingName = .master) async throws {
@@ -83,44 +84,76 @@ extension StorageRouter {
 
     /// Removes a key for good if it seals nothing.
     ///
-    /// A ring that machines share keeps its keys: a machine that has read the ring earlier may seal with a key until it
-    /// reads the ring again, and this machine cannot exclude that.
+    /// If machines share the ring, this first waits 6 s, until each has read the ring again, and starts again if the
+    /// ring changes meanwhile. A machine that stores a value under the key later than that returns the key to the ring.
     ///
-    /// - Throws: `notFound`; `busy` for the active key, and for one that still seals something, with an example;
-    ///   `unsupported` for a ring that machines share; why a location cannot be examined.
+    /// - Throws: `notFound`; `busy` for the active key, for one that still seals something, with an example, and if
+    ///   a batch of another machine may be sealed with it; `unsupported` if machines share the ring, but not a store in
+    ///   which it has sealed values; why a location cannot be examined.
     public func retireKey(_ id: String, of name: KeyRingName = .master) async throws {
-        try await withRing(name) { (scan) throws(StorageError) in
-            guard !scan.ring.isSharedByMachines else {
-                throw StorageError(
-                    .unsupported,
-                    "\(scan.ring.name) is shared by machines, and another one may still seal with the key; it stays",
-                    hint: "disable it, so that it opens nothing: ld-host keys disable \(id)")
-            }
-            // The ring is locked exclusively: nothing is sealed under any of its keys between the scan and the removal.
-            try scan.ring.change { (state) throws(StorageError) in
+        // The ring's stamp when all machines may still have sealed with the key.
+        var seen: UInt64?
+        for _ in 0..<Self.retirements {
+            let before = seen
+            let next = try await withRing(name) { (scan) throws(StorageError) -> UInt64? in
+                guard scan.ring.isSharedByMachines else {
+                    _ = try Self.remove(id, scan)
+                    return nil
+                }
+                if let before, try Self.remove(id, scan, ifStamp: before) { return nil }
+                let stamp = try scan.ring.stamp()
+                let state = try scan.ring.state() ?? KeyRingState()
                 let entry = try Self.passive(id, in: state, scan.ring)
-                // The staged changes of an interrupted batch may be sealed with it.
-                try BatchIntent.requireNone(scan.snapshot)
-                var (count, example) = (0, "")
-                let doubt: SealedScan.Doubt = { (address, error) throws(StorageError) in
-                    throw StorageError(
-                        .busy, "whether the key \(entry.id) seals '\(address)' is unknown: \(error.message)",
-                        hint: error.hint)
-                }
-                try scan.forEach(in: state.places, doubt: doubt) { (finding) throws(StorageError) in
-                    guard finding.header.keyID == entry.id else { return }
-                    if count == 0 { example = "\(finding.address)" }
-                    count += 1
-                }
-                guard count == 0 else {
-                    throw StorageError(
-                        .busy,
-                        "the key \(entry.id) still seals \(count == 1 ? "a value" : "\(count) values"), e.g. "
-                            + "'\(example)'",
-                        hint: "run: ld-host reseal")
-                }
-                state.entries.removeAll { $0.id == entry.id }
+                try scan.requireShared(state.places, retiring: entry.id)
+                return stamp
             }
+            guard let next else { return }
+            seen = next
+            let start = MachineTime.now
+            while start.age < RingSharing.retirement {
+                try await Task.sleep(for: RingSharing.retirement - start.age)
+            }
+        }
+        throw StorageError(
+            .busy, "the ring was changed by others again and again while the key waited to be retired; it stays",
+            hint: "try again")
+    }
+
+    /// The most attempts to retire a key while others change the ring.
+    private static let retirements = 20
+
+    /// - Returns: Whether the key was removed; not if the ring has another stamp.
+    private static func remove(
+        _ id: String, _ scan: SealedScan, ifStamp stamp: UInt64? = nil
+    ) throws(StorageError) -> Bool {
+        // The ring is locked exclusively: nothing is sealed under any of its keys between the scan and the removal. On
+        // other machines that holds for keys that have not been active for some time.
+        try scan.ring.change { (state) throws(StorageError) in
+            if let stamp, try scan.ring.stamp() != stamp { return false }
+            let entry = try passive(id, in: state, scan.ring)
+            // The staged changes of an interrupted batch may be sealed with it.
+            try BatchIntent.requireNone(scan.snapshot)
+            if stamp != nil { try scan.requireNoStagedChanges(retiring: entry.id) }
+            var (count, example) = (0, "")
+            let doubt: SealedScan.Doubt = { (address, error) throws(StorageError) in
+                throw StorageError(
+                    .busy, "whether the key \(entry.id) seals '\(address)' is unknown: \(error.message)",
+                    hint: error.hint)
+            }
+            try scan.forEach(in: state.places, doubt: doubt) { (finding) throws(StorageError) in
+                guard finding.header.keyID == entry.id else { return }
+                if count == 0 { example = "\(finding.address)" }
+                count += 1
+            }
+            guard count == 0 else {
+                throw StorageError(
+                    .busy,
+                    "the key \(entry.id) still seals \(count == 1 ? "a value" : "\(count) values"), e.g. "
+                        + "'\(example)'",
+                    hint: "run: ld-host reseal")
+            }
+            state.entries.removeAll { $0.id == entry.id }
+            return true
         }
     }
 

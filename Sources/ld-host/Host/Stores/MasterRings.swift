@@ -1,3 +1,4 @@
+internal import ByteCoding
 internal import FoundationEssentials
 internal import LocalDataAPI
 internal import Synchronization
@@ -49,8 +50,12 @@ final class MasterRings: Sendable {
             crypto: try crypto.openIfNeeded(),
             storage: KeyRing.Storage(
                 isLasting: keychain.value.place != nil, in: keychain.value.store,
+                lockName: "key ring \(service)\0\(account)",
                 load: { () throws(StorageError) in try keychain.load(kind) },
-                save: { (state) throws(StorageError) in try keychain.save(state, kind) }))
+                save: { (state) throws(StorageError) in try keychain.save(state, kind) },
+                stamp: { () throws(StorageError) in
+                    try keychain.value.store.get(keychain.value.handle).map { StableHash.of($0) }
+                }))
         // If two threads come at once, both use the ring that is kept.
         return rings.withLock { rings in
             if let known = rings[name] { return known }

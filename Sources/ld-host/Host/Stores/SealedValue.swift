@@ -14,6 +14,9 @@ struct SealedValue: Sendable {
     /// Keeps the handle valid.
     let owner: any AnyObject & Sendable
 
+    /// Whether machines share its store.
+    var isSharedByMachines: Bool { store.abilities.lock != nil }
+
     /// The value, or `nil` if absent.
     func get() throws(StorageError) -> Data? {
         try store.get(handle).map { (data) throws(StorageError) in try open(data) }
@@ -111,7 +114,11 @@ struct SealedValue: Sendable {
         for (layer, key) in zip(layers, keys) {
             let source = try EnvelopeSource(
                 layer.envelope, under: key, as: layer.style, attributes: sealed ?? attributes, from: fill)
-            fill = { try source.read(into: $0) }
+            fill = { buffer in
+                let count = try source.read(into: buffer)
+                if count == 0 { try layer.keepIfLate(key) }
+                return count
+            }
         }
         try store.write(handle, attributes: attributes, from: fill)
     }

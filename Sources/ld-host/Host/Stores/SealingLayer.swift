@@ -49,6 +49,12 @@ final class SealingLayer: Sendable {
         }
     }
 
+    /// Called right before the last piece of a value is stored that one of the layer's keys seals; see
+    /// ``RingSharing``. May wait.
+    func keepIfLate(_ key: EnvelopeKey) throws(StorageError) {
+        if key.isLate, case .ring(let ring, _) = keys { try ring.keep(key, renewing: true) }
+    }
+
     /// Whether sealing may take long.
     var isSlow: Bool {
         if case .hkdf = style.derivation { false } else { true }

@@ -1,3 +1,4 @@
+internal import ByteCoding
 internal import FoundationEssentials
 internal import LocalDataAPI
 internal import Synchronization
@@ -30,8 +31,11 @@ final class StoreSealing: Sendable {
             crypto: source.crypto,
             storage: KeyRing.Storage(
                 isLasting: store.properties.isDurable || store.properties.isShared, in: store,
+                // Not the name of any ring in a keychain, which is changed while this one is locked for writing it.
+                lockName: "key ring of the store",
                 load: { () throws(StorageError) in try wrapped.load() },
-                save: { (ring) throws(StorageError) in try wrapped.save(ring) }))
+                save: { (ring) throws(StorageError) in try wrapped.save(ring) },
+                stamp: { () throws(StorageError) in try wrapped.stamp() }))
     }
 
     /// Whether the store has a ring. Needs no key; may wait.
@@ -82,6 +86,9 @@ final class WrappedRing: Sendable {
     }
 
     func exists() throws(StorageError) -> Bool { try store.exists(handle) }
+
+    /// A number that each `save` changes, since each seals with a salt of its own.
+    func stamp() throws(StorageError) -> UInt64? { try store.get(handle).map { StableHash.of($0) } }
 
     func forgetKey() { known.withLock { $0 = nil } }
 
