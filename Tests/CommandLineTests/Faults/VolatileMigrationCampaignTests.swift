@@ -52,7 +52,10 @@ struct VolatileMigrationCampaignTests {
             ExercisePlace.allCases.flatMap { source in
                 ExercisePlace.allCases.map { MigrationCase(kind: kind, source: source, destination: $0) }
             }
-        }.filter { [$0.source, $0.destination].contains(.memory) }
+        }.filter {
+            let places = [$0.source, $0.destination]
+            return places.contains(.memory) && !places.contains(.server)
+        }
         guard !TestRun.isTorture else { return all }
         var generator = SeededGenerator(seed: TestRun.seed)
         return ExerciseKind.allCases.compactMap { kind in

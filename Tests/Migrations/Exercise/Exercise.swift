@@ -25,11 +25,18 @@ package struct Exercise: Sendable {
     }
 
     private static func router(of version: String) throws -> StorageRouter {
-        StorageRouter(
+        let server = ProcessInfo.processInfo.environment[ExercisePlace.serverVariable].map {
+            [
+                "domains.remote=remote", "stores.remote.component=postgresql", "stores.remote.options.uri=\($0)",
+                "stores.remote.options.timeout=10",
+            ]
+        }
+        return StorageRouter(
             configuration: try .load(
-                flags: HostConfiguration.Flags(values: [
-                    "app.version=\(version)", "domains.volatile=memory", "domains.appGroupUserDefaults=sqlite",
-                ])))
+                flags: HostConfiguration.Flags(
+                    values: [
+                        "app.version=\(version)", "domains.volatile=memory", "domains.appGroupUserDefaults=sqlite",
+                    ] + (server ?? []))))
     }
 
     /// Stores what is there before.

@@ -14,6 +14,11 @@ package enum ExercisePlace: String, CaseIterable, Sendable {
     case keychain
     /// The memory store, whose content ends with the process.
     case memory
+    /// The PostgreSQL store, at the server that ``serverVariable`` names.
+    case server
+
+    /// The environment variable with the URI of the database that ``server`` is in.
+    package static let serverVariable = "EXERCISE_SERVER"
 
     /// The places that outlive a process, each of another kind.
     package static let lasting: [ExercisePlace] = [.files, .encryptedFiles, .database, .keychain]
@@ -30,6 +35,7 @@ package enum ExercisePlace: String, CaseIterable, Sendable {
         case .groupDatabase: .appGroupUserDefaults(identifier: Self.group)
         case .keychain: .keychain(service: "exercise")
         case .memory: .custom(name: "volatile")
+        case .server: .custom(name: "remote")
         }
     }
 
@@ -47,7 +53,7 @@ package enum ExercisePlace: String, CaseIterable, Sendable {
             switch self {
             case .keychain: .keychain(accessibility: .always)
             case .encryptedFiles: .recommended
-            case .files, .database, .groupDatabase, .memory: isProtected ? .recommended : .none
+            case .files, .database, .groupDatabase, .memory, .server: isProtected ? .recommended : .none
             }
         return StorageKey(
             name: name, domain: domain, security: security, serializer: serializer, owner: "exercise",

@@ -1,0 +1,138 @@
+import FoundationEssentials
+import Glibc
+import MigrationExercise
+import TestSupport
+
+/// A disturbance of a message that a migration sends to its server; see `Programs/sends.c`.
+struct ServerMigrationPoint: CustomStringConvertible {
+    enum Mode: String, CaseIterable {
+        case killBefore = "kill-before"
+        case killAfter = "kill-after"
+        case loseBefore = "lose-before"
+        case loseAfter = "lose-after"
+
+        var kills: Bool { self == .killBefore || self == .killAfter }
+    }
+
+    let mode: Mode
+    /// Which message is hit, from 1.
+    let number: Int
+
+    var description: String { "\(mode.rawValue) at message \(number)" }
+}
+
+/// A home and a database in which one case of migrations can be tried again and again from the same state, with a
+/// disturbed connection.
+final class ServerMigrationBench {
+    /// One run of the program.
+    struct Run {
+        let ending: Home.Ending
+        /// What it said; `nil` if it was killed or failed before.
+        let report: ExerciseReport?
+        /// How many messages it sent.
+        let messages: Int
+    }
+
+    let subject: ExerciseCase
+    let home: Home
+    private let server: PostgreSQLServer
+    private let words: [String]
+    private let libraries: String
+    /// The database of the runs, and the one that keeps the state before.
+    private let database = "attempt_\(UInt32.random(in: 0 ... .max))"
+
+    private static let library = Result {
+        try PreloadedLibrary.build("sends", prefix: "sends", in: "CommandLineTests/Programs")
+    }
+
+    /// A server that loses its data with the machine, but not with a process.
+    private static let server = Result { try PostgreSQLServer("-c fsync=off -c full_page_writes=off") }
+
+    /// Stores what is there before.
+    init(_ description: MigrationCase) throws {
+        subject = try description.kind.make(from: description.source, to: description.destination)
+        words = description.words
+        libraries = "\(try Self.library.get()) \(try FaultShim.library.get())"
+        server = try Self.server.get()
+        home = try Home()
+        try sql("create database \(database)")
+        let ending = try home.run(MigrationBench.program, words + ["prepare"], adding: variables)
+        guard ending.status == 0 else { throw TestFailure(ending.errors) }
+        try sql("alter database \(database) rename to \(before)")
+        try shell("mkdir before; for i in data state config; do if test -e $i; then mv $i before/$i; fi; done")
+    }
+
+    deinit {
+        _ = try? sql("drop database if exists \(database) with (force)")
+        _ = try? sql("drop database if exists \(before) with (force)")
+    }
+
+    private var before: String { "\(database)_before" }
+    private var log: String { "\(home.path)/sends" }
+
+    private var variables: [String: String] {
+        let uri = "postgresql://localdata@127.0.0.1:\(server.port)/\(database)?sslmode=disable"
+        return [ExercisePlace.serverVariable: uri]
+    }
+
+    /// Makes the state that it was in before.
+    func reset() throws {
+        try sql("drop database if exists \(database) with (force)")
+        try sql("create database \(database) template \(before)")
+        try shell("rm -rf data state config; cp -a before/. .")
+    }
+
+    /// Runs a command of the program, disturbed at a point if there is one.
+    func run(_ command: String, _ point: ServerMigrationPoint? = nil) throws -> Run {
+        unlink(log)
+        var variables = variables
+        variables["LD_PRELOAD"] = libraries
+        variables["LD_SEND_LOG"] = log
+        variables["LD_FAULT_COUNT"] = "\(home.path)/count"
+        variables["LD_FAULT_ROOT"] = ["data", "state", "config"].map { "\(home.path)/\($0)" }.joined(separator: ":")
+        if let point {
+            variables["LD_SEND_AT"] = String(point.number)
+            variables["LD_SEND_MODE"] = point.mode.rawValue
+        }
+        let ending = try home.run(MigrationBench.program, words + [command], adding: variables)
+        let messages = (try? Data(contentsOf: URL(filePath: log)).count { $0 == UInt8(ascii: "\n") }) ?? 0
+        guard ending.status == 0 else { return Run(ending: ending, report: nil, messages: messages) }
+        return Run(
+            ending: ending, report: try JSONDecoder().decode(ExerciseReport.self, from: Data(ending.output)),
+            messages: messages)
+    }
+
+    /// Runs a command that nothing disturbs, and whose report is needed.
+    func report(_ command: String) throws -> ExerciseReport {
+        let run = try run(command)
+        guard let report = run.report else {
+            throw TestFailure("\(command): status \(run.ending.status), \(run.ending.errors)")
+        }
+        return report
+    }
+
+    /// What the host keeps for itself in the database: the number of values in each of its domains.
+    func kept() throws -> String {
+        let count = """
+            select convert_from(domain, 'SQL_ASCII'), count(*) from localdata.value join localdata.place on id = place
+            where convert_from(domain, 'SQL_ASCII') like 'localdata.%' group by 1 order by 1
+            """
+        return try sql(count, in: database)
+    }
+
+    @discardableResult private func sql(_ statement: String, in database: String = "postgres") throws -> String {
+        let ending = try home.run(
+            "/usr/bin/psql",
+            [
+                "-X", "-q", "-t", "-A", "-h", "127.0.0.1", "-p", "\(server.port)", "-U", "localdata", "-c", statement,
+                database,
+            ])
+        guard ending.status == 0 else { throw TestFailure("\(statement): \(ending.errors)") }
+        return ending.text
+    }
+
+    private func shell(_ line: String) throws {
+        let ending = try home.shell(line)
+        guard ending.status == 0 else { throw TestFailure(ending.errors) }
+    }
+}
