@@ -33,11 +33,14 @@ final class Link: @unchecked Sendable {
 
     deinit { PQfinish(connection) }
 
-    /// Whether the link is outside of a transaction and its server has not ended it.
+    /// Whether the link is outside of a transaction, and its last call did not end it.
+    var isIdle: Bool {
+        !isStale && PQstatus(connection) == CONNECTION_OK && PQtransactionStatus(connection) == PQTRANS_IDLE
+    }
+
+    /// Whether the link is idle and its server has not ended it meanwhile.
     var isUsable: Bool {
-        guard !isStale, PQstatus(connection) == CONNECTION_OK, PQtransactionStatus(connection) == PQTRANS_IDLE else {
-            return false
-        }
+        guard isIdle else { return false }
         // A server that ends a connection says so first; an idle link has nothing else to read.
         var entry = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) == 0

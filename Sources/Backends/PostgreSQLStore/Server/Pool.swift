@@ -70,9 +70,9 @@ final class Pool: @unchecked Sendable {
         }
     }
 
-    /// Returns a link that ``take(until:)`` lent.
+    /// Returns a link that ``take(until:)`` lent. Whether the server has ended it is asked when it is taken again.
     func give(_ link: Link) {
-        guard link.isUsable else { return forget() }
+        guard link.isIdle else { return forget() }
         pthread_mutex_lock(lock)
         queue.idle.append(link)
         pthread_cond_signal(returned)
