@@ -35,7 +35,9 @@ final class Machines: Sendable {
     deinit { try? FileManager.default.removeItem(atPath: credentials) }
 
     /// Runs a command line on the first machine. In it, `there COMMAND...` runs a command on the second one.
-    func shell(_ line: String, adding variables: [String: String] = [:]) throws -> Home.Ending {
+    func shell(
+        _ line: String, adding variables: [String: String] = [:], deadline: Duration = Home.deadline
+    ) throws -> Home.Ending {
         try one.shell(
             """
             there() {
@@ -43,6 +45,7 @@ final class Machines: Sendable {
                     XDG_STATE_HOME=$OTHER/state "$@"
             }
             \(line)
-            """, adding: ["OTHER": two.path, "SCHEMA": schema].merging(variables) { $1 })
+            """, adding: ["OTHER": two.path, "SCHEMA": schema].merging(variables) { $1 },
+            deadline: deadline)
     }
 }
