@@ -14,7 +14,8 @@ extension Command {
             terminal, which shows what is typed unless it is a secret. If a catalog of the
             configuration describes the key, the text is encoded by the key's type and
             serializer, or refused. Otherwise it is stored and recorded as text, which a key
-            of the type String reads. Bytes from --stdin and --file are stored as they are,
+            of the type String reads; of text that is itself a JSON string, such a key reads
+            what stands between the quotes. Bytes from --stdin and --file are stored as they are,
             and checked if a catalog describes the key. --text, --json and --data say what
             is given. Secrets, which is what keychain and encryptedFileSystem keep, never
             come from the command line, where others can see them. Put -- before a VALUE
