@@ -88,7 +88,7 @@ struct BatchTests {
         let error = #expect(throws: StorageError.self) {
             try fixture.batches.apply([fixture.change("a", "new"), fixture.change("folder", text)])
         }
-        #expect(error?.cause == .irregularFile)
+        #expect(error?.cause == .irregularFile(kind: "a folder"))
         #expect(error?.message.contains("'\(fixture.inside.path)/folder'") == true)
         #expect(try fixture.debris(beside: []) == [])
     }

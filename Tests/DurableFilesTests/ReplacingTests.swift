@@ -121,7 +121,7 @@ struct ReplacingTests {
         ] as [() throws -> Void] {
             let error = #expect(throws: StorageError.self) { try attempt() }
             #expect(error?.message == "'\(path)' is \(kind.rawValue), expected a regular file")
-            #expect(error?.cause == .irregularFile)
+            #expect(error?.cause == .irregularFile(kind: kind.rawValue))
         }
         #expect(folder.content("target") == Array("target".utf8))
         var status = stat()

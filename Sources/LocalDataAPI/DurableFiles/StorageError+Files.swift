@@ -29,7 +29,7 @@ extension StorageError {
     init(irregular found: FileKind, at path: String) {
         self.init(
             .fileError, "'\(path)' is \(found.rawValue), expected \(FileKind.regular.rawValue)",
-            hint: "move it away; only regular files belong there", cause: .irregularFile)
+            hint: "move it away; only regular files belong there", cause: .irregularFile(kind: found.rawValue))
     }
 
     /// The system's text for an error number, for use in a sentence: `no space left on device (ENOSPC)`.

@@ -58,8 +58,8 @@ extension StorageError {
         case distrust(Int32)
         /// A durable change failed because of a system call, whose own message is `call`.
         case change(Int32, call: String)
-        /// Something other than a regular file has the name.
-        case irregularFile
+        /// Something other than a regular file has the name: the kind in words, such as "a pipe".
+        case irregularFile(kind: String)
     }
 
     /// The error number of the system call that failed, e.g. `ENOSPC`; `nil` if none did.

@@ -49,6 +49,12 @@ start() {
     done
 }
 
+# A stopped process has only threads that are stopped.
+pause() {
+    kill -STOP "$server"
+    while cut -d ' ' -f 3 /proc/"$server"/task/*/stat | grep -qv T; do sleep 0.02; done
+}
+
 end() {
     [ -n "$server" ] || return 0
     kill -KILL "$server" 2>/dev/null || true
@@ -68,7 +74,7 @@ while read -r command; do
     kill) end ;;
     start) start ;;
     wipe) rm -rf store ;;
-    pause) kill -STOP "$server" ;;
+    pause) pause ;;
     resume) kill -CONT "$server" ;;
     esac
     echo ready

@@ -50,7 +50,8 @@ extension DurableDirectory {
             guard let file = try open(name.path) else { return nil }
             _ = try file.status()
             return file
-        } catch let error where error.cause == .irregularFile {
+        } catch {
+            guard case .irregularFile = error.cause else { throw error }
             return nil
         }
     }

@@ -27,9 +27,9 @@ extension BatchFolder {
             guard let file = try directory.open(Self.journal) else { return nil }
             _ = try file.status()
             return file
-        } catch let error where error.cause == .irregularFile {
-            throw StorageError(
-                system: EBADMSG, "read", path: journalPath.description, detail: "it is not a regular file")
+        } catch {
+            guard case .irregularFile(let kind) = error.cause else { throw error }
+            throw StorageError(system: EBADMSG, "read", path: journalPath.description, detail: "it is \(kind)")
         }
     }
 
