@@ -57,7 +57,7 @@ enum ProgramName {
 
     /// The words of a command line, with the command that the name stands for in front.
     static func words(_ words: [String]) -> [String] {
-        // As whoever links to it has it; what it says decides nothing but this.
+        // The caller chooses this name. Nothing but the choice of the command depends on it.
         guard let path = CommandLine.arguments.first else { return words }
         let name = path.split(separator: "/").last.map(String.init) ?? path
         // Docker's helpers take these as actions, and this program would take them as options of its own.

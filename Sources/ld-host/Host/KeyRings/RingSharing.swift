@@ -9,10 +9,10 @@ internal import LocalDataAPI
 ///   again if the ring was written meanwhile. Then it takes the ring's lock of the store, searches for values that the
 ///   key seals, and removes the key if there are none. A value that was stored within 6 s after its copy of the ring
 ///   was read is found: that copy had the key as its active one, so it was read before the wait began.
-/// - **Who is late looks again.** If storing a value ends 4 s or more after the copy was read, the search may have
+/// - **A late writer looks again.** If storing a value ends 4 s or more after the copy was read, the search may have
 ///   missed it. The process then takes the ring's lock of the store, and returns its key to the ring if the key was
 ///   removed. A value that arrives in pieces is late before its last piece: then the ring is written again if the key
-///   is no longer active, so that whoever waits to retire it starts again.
+///   is no longer active, so that a process that waits to retire it starts again.
 ///
 /// Times are differences of one machine's clock, which counts while the machine sleeps. No clocks are compared.
 ///
