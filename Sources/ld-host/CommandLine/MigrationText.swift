@@ -81,8 +81,7 @@ enum MigrationText {
         }
         for failure in report.failures {
             guard let error = failure.error else { continue }
-            let hint = error.underlying?.hint ?? ""
-            Output.complain(error.message, hint: hint)
+            Output.complain(error)
         }
         if report.entries.isEmpty { remarkOnNone() }
     }

@@ -77,7 +77,7 @@ struct Program {
             Output.complain(error.message, hint: error.hint)
             return ExitStatus.usage.code
         } catch let error as MigrationError {
-            Output.complain(error.message, hint: error.underlying?.hint ?? "")
+            Output.complain(error)
             return ExitStatus.failure.code
         } catch {
             let error = StorageError(wrapping: error)

@@ -100,10 +100,7 @@ extension Command {
             problems = try HostConfiguration.problems(inFile: file) + Diagnosis.exposure(of: [file])
         } else {
             let configuration = try session.uncheckedConfiguration()
-            let found = configuration.problems() + configuration.componentProblems()
-            problems =
-                found + (found.isEmpty ? configuration.packProblems() : [])
-                + Diagnosis.exposure(of: configuration, flags: session.flags)
+            problems = configuration.allProblems() + Diagnosis.exposure(of: configuration, flags: session.flags)
         }
         for problem in problems { Output.sentence("\(Printable("\(problem)"))", indent: 4) }
         if problems.isEmpty { Output.remark("ld-host: the configuration is valid") }

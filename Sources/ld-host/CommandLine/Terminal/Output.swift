@@ -55,9 +55,12 @@ enum Output {
     static func complain(_ message: String, hint: String) { complain([message], hint: hint) }
 
     /// Does the same for an error. Several mistakes of a configuration or of options stand on lines of their own.
-    static func complain(_ error: StorageError) {
-        let isList = [.invalidConfiguration, .invalidOptions].contains(error.code)
-        complain(isList ? error.message.split(separator: "\n").map(String.init) : [error.message], hint: error.hint)
+    static func complain(_ error: StorageError) { complain(error.mistakes, hint: error.hint) }
+
+    /// Does the same for a migration that failed, whose reason may be such mistakes.
+    static func complain(_ error: MigrationError) {
+        let reason = error.underlying
+        complain(StorageError(reason?.code ?? .unknown, error.message, hint: reason?.hint ?? ""))
     }
 
     private static func complain(_ messages: [String], hint: String) {

@@ -28,6 +28,15 @@ package struct ConfigurationProblem: Error, Equatable {
     }
 }
 
+extension StorageError {
+    /// The mistakes that the error lists, a line for each, as those of a configuration or of a pack's options; of any
+    /// other error, its message, whose line breaks may come from a name.
+    package var mistakes: [String] {
+        guard code == .invalidConfiguration || code == .invalidOptions else { return [message] }
+        return message.split(separator: "\n").map(String.init)
+    }
+}
+
 extension ConfigurationProblem: CustomStringConvertible {
     /// Origin, key path, message, and the hint in brackets.
     package var description: String { hint.isEmpty ? text : "\(text) (\(hint))" }

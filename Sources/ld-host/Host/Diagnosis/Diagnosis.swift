@@ -13,7 +13,7 @@ package struct Finding: Encodable, Sendable {
     }
 
     init(_ what: String, _ error: StorageError) {
-        self.init("\(what): \(error.message)", hint: error.hint, isProblem: true)
+        self.init("\(what): \(error.mistakes.joined(separator: "; "))", hint: error.hint, isProblem: true)
     }
 }
 

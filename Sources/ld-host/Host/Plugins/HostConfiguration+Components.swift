@@ -14,9 +14,15 @@ extension HostConfiguration {
         }
     }
 
+    /// Every problem. Migration packs are opened only if there is no other.
+    package func allProblems() -> [ConfigurationProblem] {
+        let found = problems() + componentProblems()
+        return found.isEmpty ? packProblems() : found
+    }
+
     /// The mistakes that configured migration packs find in their options, such as the steps of a manifest. This opens
     /// the packs, and runs none of their migrations. Packs that ``componentProblems()`` has problems with are left out.
-    package func packProblems() -> [ConfigurationProblem] {
+    private func packProblems() -> [ConfigurationProblem] {
         guard let settings = try? settings(), let registry = pluginRegistry else { return [] }
         let log = settings.logLevel.map { StandardErrorLog(level: $0) as any StorageLogHandler } ?? SilentLog()
         return settings.packs.flatMap { pack -> [ConfigurationProblem] in
@@ -28,7 +34,7 @@ extension HostConfiguration {
                 let path = ["migrations", "packs", pack.name]
                 let origin = layered.value(at: path + ["options"])?.origin ?? layered.value(at: path)?.origin
                 guard let origin else { return [] }
-                let mistakes = error.message.split(separator: "\n").map(String.init)
+                let mistakes = error.mistakes
                 return mistakes.map { mistake in
                     ConfigurationProblem(
                         path: path, origin: origin, message: mistake, hint: mistakes.count == 1 ? error.hint : "")
@@ -55,8 +61,10 @@ extension HostConfiguration {
             throw StorageError(.invalidConfiguration, "there is no file '\(path)'")
         }
         let layered = LayeredConfiguration(layers: [ConfigurationLayer(.user, document)])
-        return HostConfiguration(layered: layered, locations: .current).problems()
-            + componentProblems(inFile: document)
+        let found =
+            HostConfiguration(layered: layered, locations: .current).problems()
+            + problems(inFile: document) { $0.componentProblems() }
+        return found.isEmpty ? problems(inFile: document) { $0.packProblems() } : found
     }
 
     /// Changes one value in the configuration file, keeping its comments and order.
@@ -76,11 +84,13 @@ extension HostConfiguration {
     }
 
     /// The problems of one file in the context of the others: only those within this file.
-    private static func componentProblems(inFile document: ConfigurationDocument) -> [ConfigurationProblem] {
+    private static func problems(
+        inFile document: ConfigurationDocument, _ problems: (HostConfiguration) -> [ConfigurationProblem]
+    ) -> [ConfigurationProblem] {
         let around = (try? loadUnchecked()) ?? HostConfiguration()
         let layers = around.layered.layers.filter { $0.source != document.source }
         let layered = LayeredConfiguration(layers: layers + [ConfigurationLayer(.flag, document)])
-        return HostConfiguration(layered: layered, locations: around.locations).componentProblems()
+        return problems(HostConfiguration(layered: layered, locations: around.locations))
             .filter { $0.origin.source == document.source }
     }
 }

@@ -13,7 +13,8 @@ extension MigrationEngine {
         var failures: [StorageError] = []
         do { try await loadPacks() } catch {
             let error = error as? MigrationError ?? MigrationError(.packUnavailable, "\(error)")
-            failures.append(StorageError(.unsupported, error.message, hint: error.underlying?.hint ?? ""))
+            failures.append(
+                StorageError(error.underlying?.code ?? .unsupported, error.message, hint: error.underlying?.hint ?? ""))
         }
         let survey = await ledgers()
         var standing = MigrationStanding(survey, snapshot.settings)
