@@ -49,10 +49,13 @@ start() {
     done
 }
 
-# A stopped process has only threads that are stopped.
+# The server is stopped when all of its threads are. A signal that lets it continue may come in between.
 pause() {
     kill -STOP "$server"
-    while cut -d ' ' -f 3 /proc/"$server"/task/*/stat | grep -qv T; do sleep 0.02; done
+    while cut -d ' ' -f 3 /proc/"$server"/task/*/stat | grep -qv T; do
+        sleep 0.02
+        kill -STOP "$server"
+    done
 }
 
 end() {
