@@ -13,6 +13,8 @@ final class MemoryStore: EnumerableBackend, TaggedBackend, BatchBackend, Conditi
     /// Cells by address. An empty cell that nobody has resolved is dropped when the table has doubled.
     private struct Table {
         var cells: [StorageAddress: MemoryCell] = [:]
+        /// The same cells for listings.
+        var listings: [StorageNamespace: MemoryListing] = [:]
         var sweepAt = 1024
         /// Where the revisions of the next cell's values start, far from those of any other cell.
         var firstRevision = UInt64.random(in: .min ... .max)
@@ -34,6 +36,7 @@ final class MemoryStore: EnumerableBackend, TaggedBackend, BatchBackend, Conditi
             table.firstRevision &+= 0x9e37_79b9_7f4a_7c15
             let cell = MemoryCell(address, firstRevision: table.firstRevision)
             table.cells[address] = cell
+            table.listings[address.place, default: MemoryListing()].add(cell)
             return cell
         }
     }
@@ -104,13 +107,14 @@ final class MemoryStore: EnumerableBackend, TaggedBackend, BatchBackend, Conditi
     func forEachName(
         in place: StorageNamespace, prefix: String, after: String?, limit: Int?, _ body: (String) -> Bool
     ) {
-        let cells = table.withLock { $0.cells }
-        let names = cells.lazy.filter { address, cell in
-            address.place == place && address.name.utf8.starts(with: prefix.utf8) && cell.isPresent
-                && after.map { $0.utf8.lexicographicallyPrecedes(address.name.utf8) } ?? true
-        }.map { $0.key.name }
-        let sorted = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-        for name in sorted.prefix(limit ?? sorted.count) where !body(name) { return }
+        let cells = table.withLock { $0.listings[place]?.ordered() ?? [] }
+        var left = limit ?? .max
+        for cell in cells[MemoryListing.start(of: prefix, after: after, in: cells)...] {
+            guard left > 0, cell.address.name.utf8.starts(with: prefix.utf8) else { return }
+            guard cell.isPresent else { continue }
+            guard body(cell.address.name) else { return }
+            left -= 1
+        }
     }
 
     func forEachPlace(_ body: (StorageNamespace) -> Bool) {
@@ -120,9 +124,12 @@ final class MemoryStore: EnumerableBackend, TaggedBackend, BatchBackend, Conditi
     }
 
     private static func sweep(_ table: inout Table) {
+        table.listings = [:]
         for address in Array(table.cells.keys) {
             guard var cell = table.cells.removeValue(forKey: address) else { continue }
-            if !cell.isEmpty || !isKnownUniquelyReferenced(&cell) { table.cells[address] = cell }
+            guard !cell.isEmpty || !isKnownUniquelyReferenced(&cell) else { continue }
+            table.cells[address] = cell
+            table.listings[address.place, default: MemoryListing()].add(cell)
         }
         table.sweepAt = max(1024, table.cells.count * 2)
     }
@@ -259,6 +266,52 @@ final class MemoryCell: Sendable {
             content.revision &+= 1
             return true
         }
+    }
+}
+
+/// The cells of a namespace in the order of their names, so that a page costs what it holds and not what the namespace
+/// does.
+struct MemoryListing {
+    private var cells: [MemoryCell] = []
+    /// Those that came after the last call of ``ordered()``.
+    private var added: [MemoryCell] = []
+
+    mutating func add(_ cell: MemoryCell) { added.append(cell) }
+
+    /// All cells in order.
+    mutating func ordered() -> [MemoryCell] {
+        guard !added.isEmpty else { return cells }
+        added.sort(by: Self.precedes)
+        var merged: [MemoryCell] = []
+        merged.reserveCapacity(cells.count + added.count)
+        var next = 0
+        for cell in cells {
+            while next < added.count, Self.precedes(added[next], cell) {
+                merged.append(added[next])
+                next += 1
+            }
+            merged.append(cell)
+        }
+        merged.append(contentsOf: added[next...])
+        cells = merged
+        added = []
+        return cells
+    }
+
+    /// Where the names with a prefix that come after another begin in cells in order.
+    static func start(of prefix: String, after: String?, in cells: [MemoryCell]) -> Int {
+        var (low, high) = (0, cells.count)
+        while low < high {
+            let middle = (low + high) / 2
+            let name = cells[middle].address.name.utf8
+            let isBefore = after.map { !$0.utf8.lexicographicallyPrecedes(name) } ?? false
+            if isBefore || name.lexicographicallyPrecedes(prefix.utf8) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    private static func precedes(_ left: MemoryCell, _ right: MemoryCell) -> Bool {
+        left.address.name.utf8.lexicographicallyPrecedes(right.address.name.utf8)
     }
 }
 

@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
 /// The full address of a stored value: a namespace and a name in it.
 ///
 /// As text it is `domain[:scope]/name`: the domain ends at the first `:` or `/`, the scope at the first `/`, and the
@@ -19,7 +25,7 @@ public struct StorageAddress: Hashable, Sendable {
 
     /// Compares bytes, so that two encodings of one character are two names.
     public static func == (left: StorageAddress, right: StorageAddress) -> Bool {
-        left.place == right.place && left.name.utf8.elementsEqual(right.name.utf8)
+        left.name.hasBytes(of: right.name) && left.place == right.place
     }
 
     /// Hashes the bytes that `==` compares.
@@ -27,6 +33,20 @@ public struct StorageAddress: Hashable, Sendable {
         hasher.combine(place)
         var name = name
         name.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
+extension String {
+    /// Whether another has the same UTF-8 bytes; `==` is also true for two encodings of one character.
+    func hasBytes(of other: String) -> Bool {
+        var (own, other) = (self, other)
+        return own.withUTF8 { own in
+            other.withUTF8 { other in
+                guard own.count == other.count else { return false }
+                guard let start = own.baseAddress, let second = other.baseAddress else { return own.isEmpty }
+                return start == second || memcmp(start, second, own.count) == 0
+            }
+        }
     }
 }
 

@@ -1,9 +1,3 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Darwin
-#endif
-
 /// A key's description without its type, for catalogs, audits and migrations.
 public struct StorageKeyDescriptor: Sendable {
     /// The name in its domain.
@@ -212,18 +206,7 @@ public struct StorageNamespace: Sendable {
 extension StorageNamespace: Hashable {
     /// Compares the bytes of domain and scope, without Unicode normalization.
     public static func == (left: StorageNamespace, right: StorageNamespace) -> Bool {
-        areSame(left.domain, right.domain) && areSame(left.scope, right.scope)
-    }
-
-    private static func areSame(_ left: String, _ right: String) -> Bool {
-        var (left, right) = (left, right)
-        return left.withUTF8 { left in
-            right.withUTF8 { right in
-                guard left.count == right.count else { return false }
-                guard let start = left.baseAddress, let other = right.baseAddress else { return left.isEmpty }
-                return start == other || memcmp(start, other, left.count) == 0
-            }
-        }
+        left.domain.hasBytes(of: right.domain) && left.scope.hasBytes(of: right.scope)
     }
 
     /// Hashes the bytes that `==` compares.
