@@ -40,7 +40,7 @@ extension StorageRouter {
     private func end(_ device: SyncDevice, _ subscription: TransportSubscription) async {
         await device.unsubscribe(subscription)
         // The next process finds it out by itself.
-        try? await device.saveDue()
+        _ = try? await device.saveDue()
     }
 
     private func run(
@@ -80,7 +80,7 @@ extension StorageRouter {
     private func sync(
         _ device: SyncDevice, _ due: Set<String>?, _ news: SyncNews
     ) async throws(StorageError) -> SyncReport {
-        if news.take() { return try await device.sync(due.map { Array($0) }, savesAll: false) }
+        if news.take() { return try await device.sync(due.map { Array($0) }, savesAll: news.takeSaving()) }
         guard let due else { return try await device.sync(savesAll: false) }
         return try await device.publish(Array(due))
     }
@@ -90,6 +90,7 @@ extension StorageRouter {
 private final class SyncNews: Sendable {
     private let isThere = Atomic<Bool>(false)
     private let isToSave = Atomic<Bool>(false)
+    private let savesNext = Atomic<Bool>(false)
     private let signal: AsyncStream<Void>.Continuation
 
     init(_ signal: AsyncStream<Void>.Continuation) { self.signal = signal }
@@ -102,14 +103,20 @@ private final class SyncNews: Sendable {
     /// Whether there was one since the last call.
     func take() -> Bool { isThere.exchange(false, ordering: .acquiringAndReleasing) }
 
+    /// Whether the next turn has to save all by itself, since the last call.
+    func takeSaving() -> Bool { savesNext.exchange(false, ordering: .acquiringAndReleasing) }
+
     /// Saves how far sync has come in a second, once for all turns until then: while values change all the time, that
-    /// is one write a second and not one for each.
+    /// is one write a second and not one for each. What another process that synced meanwhile has kept from being
+    /// saved, a turn finds out again and saves: processes that ask once a second do not keep it back for ever.
     func saveLater(_ device: SyncDevice) {
         guard device.isToSave, !isToSave.exchange(true, ordering: .acquiringAndReleasing) else { return }
         Task {
             try? await Task.sleep(for: .seconds(1))
             isToSave.store(false, ordering: .releasing)
-            try? await device.saveDue()
+            guard (try? await device.saveDue()) != true else { return }
+            savesNext.store(true, ordering: .releasing)
+            add()
         }
     }
 }

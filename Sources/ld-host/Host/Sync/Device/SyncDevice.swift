@@ -290,9 +290,17 @@ extension SyncDevice {
     var isToSave: Bool { hasUnsaved.load(ordering: .acquiring) }
 
     /// Saves how far sync has come if turns have left that to later.
-    func saveDue() async throws(StorageError) {
-        guard isToSave else { return }
-        try await turn { (turn) throws(StorageError) in try turn.engine.saveDue() }
+    ///
+    /// - Returns: Whether all is saved. If another process has synced since, what was to be saved is forgotten, and the
+    ///   next ``sync(_:savesAll:first:)`` finds it out again.
+    @discardableResult
+    func saveDue() async throws(StorageError) -> Bool {
+        guard isToSave else { return true }
+        return try await turn { (turn) throws(StorageError) in
+            guard turn.engine.isProgressDue else { return turn.engine.pendingCount == 0 }
+            try turn.engine.saveDue()
+            return true
+        }
     }
 
     /// Publishes what has changed here. What others have published waits, unless something is to be found out first;
