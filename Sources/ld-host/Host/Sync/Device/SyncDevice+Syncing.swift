@@ -1,0 +1,171 @@
+internal import FoundationEssentials
+internal import LocalDataAPI
+internal import Synchronization
+
+// What a turn does.
+extension SyncDevice {
+    /// Goes on as far as the transport can be reached, and reports.
+    ///
+    /// - Parameters:
+    ///   - changed: The addresses of values that may have changed here; `nil` for all.
+    ///   - savesAll: Whether to save, too, what the next process would find out by itself; see ``saveDue()``.
+    ///   - first: What to do before.
+    func sync(
+        _ changed: [String]? = nil, savesAll: Bool = true,
+        first: @escaping @Sendable (Turn) throws(StorageError) -> Void = { _ in }
+    ) async throws(StorageError) -> SyncReport {
+        try await turn { [self] (turn) throws(StorageError) in
+            var report = SyncReport(of: turn)
+            try reporting(turn, to: &report) { () throws(StorageError) in
+                if let changed {
+                    for address in changed { try turn.engine.noticeChange(of: address) }
+                } else {
+                    turn.engine.noticeAll()
+                }
+                try turn.group.publish(to: turn.carrier)
+                try first(turn)
+                try step(turn, savesAll: savesAll)
+            }
+            return report
+        }
+    }
+
+    /// Whether turns have left it to ``saveDue()`` to save how far sync has come.
+    var isToSave: Bool { hasUnsaved.load(ordering: .acquiring) }
+
+    /// Saves how far sync has come if turns have left that to later.
+    ///
+    /// - Returns: Whether all is saved. If another process has synced since, what was to be saved is forgotten, and the
+    ///   next ``sync(_:savesAll:first:)`` finds it out again.
+    func saveDue() async throws(StorageError) -> Bool {
+        guard isToSave else { return true }
+        return try await turn { (turn) throws(StorageError) in
+            guard turn.engine.isProgressDue else { return turn.engine.pendingCount == 0 }
+            try turn.engine.saveDue()
+            return true
+        }
+    }
+
+    /// Publishes what has changed here. What others have published waits, unless something is to be found out first;
+    /// and ``saveDue()`` has to follow in time.
+    ///
+    /// - Parameter changed: The addresses of values that may have changed here.
+    func publish(_ changed: [String]) async throws(StorageError) -> SyncReport {
+        try await turn { [self] (turn) throws(StorageError) in
+            var report = SyncReport(of: turn)
+            try reporting(turn, to: &report) { () throws(StorageError) in
+                for address in changed { try turn.engine.noticeChange(of: address) }
+                try requireMember(turn.group)
+                if try !turn.engine.publishChanges() { try step(turn, savesAll: false) }
+            }
+            return report
+        }
+    }
+
+    /// One step, and those that follow from it.
+    private func step(_ turn: Turn, savesAll: Bool = true) throws(StorageError) {
+        // Others forget a device that says nothing for too long.
+        turn.engine.renewStatus(after: UInt64(snapshot.settings.sync.forget) * 86_400_000 / 8)
+        for _ in 0..<4 {
+            let wasJoining = turn.engine.isJoining
+            try requireMember(turn.group)
+            do throws(StorageError) { try turn.engine.step(savesAll: savesAll) } catch {
+                // What it lacks, it may lack since it was removed.
+                try requireMember(turn.group)
+                throw error
+            }
+            try requireMember(turn.group)
+            try turn.group.rekeyIfNeeded()
+            try forgetAbsent(turn)
+            let isGroupNews = turn.group.hasDueRecords
+            try turn.group.publish(to: turn.carrier)
+            guard isGroupNews || wasJoining && !turn.engine.isJoining else { return }
+        }
+    }
+
+    /// Lets the group forget members that were away for longer than `sync.forget`, so that it need not remember
+    /// removals for them. The first member that is not away does it.
+    private func forgetAbsent(_ turn: Turn) throws(StorageError) {
+        let place = try SyncPlace.presence(in: home)
+        let before = try place.valueNow().flatMap { SyncPresence($0) } ?? SyncPresence()
+        var presence = before
+        presence.update(turn.engine.statusCounters, now: now())
+        if presence != before { try place.setNow(presence.encoded()) }
+        let absent = presence.absent(after: snapshot.settings.sync.forget)
+        guard turn.group.members.first(where: { !absent.contains($0) }) == turn.group.me else { return }
+        for device in absent.sorted() { try turn.group.forget(device) }
+    }
+
+    private func requireMember(_ group: MemberGroup) throws(StorageError) {
+        guard !group.isForgotten else {
+            throw StorageError(
+                .permissionDenied, "this device was away for so long that its sync group has forgotten it",
+                hint: "its values stay here; to take part again, join by a new invitation: ld-host sync join")
+        }
+        guard group.members.contains(group.me) else {
+            throw StorageError(
+                .permissionDenied, "this device is no member of its sync group any more",
+                hint: "its values stay here; to take part again: ld-host sync leave, then join by a new invitation")
+        }
+    }
+
+    private func reporting(
+        _ turn: Turn, to report: inout SyncReport, _ body: () throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let before = turn.engine.counts.conflicts
+        var addresses: [String] = []
+        turn.engine.applied = { [applied] in
+            addresses += $0
+            applied($0)
+        }
+        defer { turn.engine.applied = { _ in } }
+        try body()
+        report = SyncReport(of: turn)
+        report.changed = addresses
+        report.conflicts = turn.engine.counts.conflicts - before
+    }
+
+    /// Reports without asking the transport.
+    func report() async throws(StorageError) -> SyncReport {
+        try await turn { (turn) throws(StorageError) in
+            try turn.engine.observe()
+            try turn.engine.findTooLarge()
+            return SyncReport(of: turn)
+        }
+    }
+
+    /// The members, the longest in the group first.
+    func members() async throws(StorageError) -> [SyncMember] {
+        try await turn { (turn) throws(StorageError) in
+            turn.group.log.state.members.map {
+                SyncMember(
+                    id: $0.id.text, name: $0.name, role: $0.role, isThis: $0.id == turn.group.me, since: $0.since)
+            }
+        }
+    }
+
+    /// Invites a device.
+    func invite(for seconds: Int) async throws(StorageError) -> SyncInvitation {
+        try await turn { [self] (turn) throws(StorageError) in
+            try step(turn)
+            let invitation = try turn.group.invite(for: seconds)
+            try turn.group.publish(to: turn.carrier)
+            return SyncInvitation(code: invitation.code, lifetime: .seconds(seconds))
+        }
+    }
+}
+
+extension SyncReport {
+    fileprivate init(of turn: SyncDevice.Turn) {
+        let (engine, counts) = (turn.engine, turn.engine.counts)
+        self.init(
+            device: turn.group.me.text, members: turn.group.members.count, keys: engine.keys.count,
+            isJoining: engine.isJoining, isComplete: engine.isComplete,
+            pending: engine.duties.subtracting(engine.tooLarge).count,
+            tooLarge: engine.tooLarge.intersection(engine.duties).compactMap { engine.keys[$0]?.address }.sorted(),
+            removalsToAccept: engine.removalsToAccept, changed: [], conflicts: 0,
+            refused: Refused(
+                forged: counts.forged + turn.group.log.refused, foreign: counts.foreign, former: counts.former,
+                replayed: counts.replayed, outdated: counts.outdated))
+    }
+}
