@@ -125,7 +125,7 @@ package final class SQLiteStore: StorageBackend {
                 hint: "start it with '/'")
         }
         let path = folder + (folder.hasSuffix("/") ? "" : "/") + "values.sqlite"
-        if path.utf8.elementsEqual(main.path.utf8) { return main }
+        if path.hasBytes(of: main.path) { return main }
         return databases.value(Array(path.utf8)) { Database(path: path, durability: durability) }
     }
 }

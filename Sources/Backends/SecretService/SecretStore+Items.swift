@@ -61,7 +61,7 @@ extension SecretStore {
             throw BusFailure.missingObject
         }
         let old = attributes[ItemAttributes.kept]
-        if !(old ?? "{}").utf8.elementsEqual(kept.utf8) {
+        if !(old ?? "{}").hasBytes(of: kept) {
             attributes[ItemAttributes.kept] = kept
             try service.setAttributes(of: found.item, to: attributes)
         }

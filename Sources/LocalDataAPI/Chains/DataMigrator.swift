@@ -167,7 +167,7 @@ extension DataMigrator {
         of data: Data, versionTag: String?, _ serializer: Serializer<TargetModel>, _ coding: ChainCoding
     ) throws(MigrationError) -> Int {
         if let versionTag {
-            if let index = graph.versions.firstIndex(where: { $0.tag.utf8.elementsEqual(versionTag.utf8) }) {
+            if let index = graph.versions.firstIndex(where: { $0.tag.hasBytes(of: versionTag) }) {
                 return index
             }
             throw MigrationError(

@@ -59,7 +59,7 @@ extension ValueTree: Equatable {
         case (.null, .null): true
         case (.bool(let left), .bool(let right)): left == right
         case (.whole(let left), .whole(let right)): left == right
-        case (.text(let left), .text(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.text(let left), .text(let right)): left.hasBytes(of: right)
         case (.bytes(let left), .bytes(let right)): left == right
         case (.date(let left), .date(let right)): left == right
         case (.list(let left), .list(let right)): left == right

@@ -38,7 +38,7 @@ public struct StorageAddress: Hashable, Sendable {
 
 extension String {
     /// Whether another has the same UTF-8 bytes; `==` is also true for two encodings of one character.
-    func hasBytes(of other: String) -> Bool {
+    package func hasBytes(of other: String) -> Bool {
         var (own, other) = (self, other)
         return own.withUTF8 { own in
             other.withUTF8 { other in

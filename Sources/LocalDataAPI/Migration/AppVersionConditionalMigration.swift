@@ -85,7 +85,7 @@ public struct AppVersionConditionalMigration<Value: Codable & Sendable>: Conditi
             )
         }
         let other = fallbackMigration.destinationDescriptor
-        guard other.domain == destinationKey.domain, other.name.utf8.elementsEqual(destinationKey.name.utf8) else {
+        guard other.domain == destinationKey.domain, other.name.hasBytes(of: destinationKey.name) else {
             throw MigrationError(
                 .validationFailed,
                 "the migration '\(id)' is for '\(destinationKey.domain)/\(destinationKey.name)', and its fallback is for "

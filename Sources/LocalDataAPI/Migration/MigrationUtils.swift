@@ -45,7 +45,7 @@ public enum MigrationUtils {
     ) throws(MigrationError) {
         let (from, to) = ("'\(source.domain)/\(source.name)'", "'\(destination.domain)/\(destination.name)'")
         if !allowingOtherTypes {
-            guard source.domain != destination.domain || !source.name.utf8.elementsEqual(destination.name.utf8) else {
+            guard source.domain != destination.domain || !source.name.hasBytes(of: destination.name) else {
                 throw MigrationError(.incompatibleTypes, "\(from) cannot be migrated to itself")
             }
             // A key without a type has no type name.

@@ -78,7 +78,7 @@ struct EntryReader {
         var other = try EntryReader(json.document, shape, prefix: prefix)
         other.isChecking = false
         var count = 0
-        while count < 2, let entry = try other.next() { count += entry.name.utf8.elementsEqual(name.utf8) ? 1 : 0 }
+        while count < 2, let entry = try other.next() { count += entry.name.hasBytes(of: name) ? 1 : 0 }
         return count == 2
     }
 

@@ -177,7 +177,7 @@ extension StoreUnderTest {
 
 /// Whether two lists of names are the same, byte for byte.
 func same(_ left: [String], _ right: [String]) -> Bool {
-    left.count == right.count && zip(left, right).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
+    left.count == right.count && zip(left, right).allSatisfy { $0.hasBytes(of: $1) }
 }
 
 /// Ends the check with a failure unless two lists of names are the same, byte for byte.

@@ -134,7 +134,7 @@ struct AuditMaker {
                     while let next = keys.first, !name.utf8.lexicographicallyPrecedes(next.address.name.utf8) {
                         keys.removeFirst()
                         body(await entry(for: next.key, at: next.address))
-                        if name.utf8.elementsEqual(next.address.name.utf8) { return }
+                        if name.hasBytes(of: next.address.name) { return }
                     }
                     let descriptor = StorageKeyDescriptor(
                         name: name, domain: domain, security: domain.ownPolicy, serializer: .data, owner: "",

@@ -195,8 +195,7 @@ final class RestoreComparison {
     /// Where a value of the backup belongs here.
     func address(of item: BackupItem) throws(StorageError) -> StorageAddress {
         if item.kind == .ledger { return try checked(StorageAddress(LedgerPlace.namespace, name: item.name)) }
-        if let known, known.domain.utf8.elementsEqual(item.domain.utf8), known.scope.utf8.elementsEqual(item.scope.utf8)
-        {
+        if let known, known.domain.hasBytes(of: item.domain), known.scope.hasBytes(of: item.scope) {
             return try checked(item, StorageAddress(known.place, name: item.name))
         }
         let listed = StorageNamespace(domain: item.domain, scope: item.scope)

@@ -143,7 +143,7 @@ final class PackCall: Sendable {
 extension StorageKeyDescriptor {
     /// Whether both descriptions access the same value in the same way.
     fileprivate func isAlike(_ other: StorageKeyDescriptor) -> Bool {
-        domain == other.domain && name.utf8.elementsEqual(other.name.utf8) && serializer == other.serializer
+        domain == other.domain && name.hasBytes(of: other.name) && serializer == other.serializer
             && security == other.security
     }
 }

@@ -34,7 +34,7 @@ extension KeyRing {
         else { return [] }
         let folder = PathIdentity(directory)
         let others = Set(places.map(\.namespace)).filter {
-            $0 != own && $0.domain.utf8.elementsEqual(own.domain.utf8) && $0.directory.map(PathIdentity.init) == folder
+            $0 != own && $0.domain.hasBytes(of: own.domain) && $0.directory.map(PathIdentity.init) == folder
         }
         return others.map { StorageAddress($0, name: address.name) }
     }

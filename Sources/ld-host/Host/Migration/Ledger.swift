@@ -168,7 +168,7 @@ struct LedgerPage: Codable, Sendable {
                 .corrupt, "the ledger of migrations to '\(address)' is damaged: its counts contradict each other",
                 hint: "restore it from a backup, or see: ld-host migrate ledger repair")
         }
-        guard page.address.utf8.elementsEqual(address.utf8) else {
+        guard page.address.hasBytes(of: address) else {
             throw StorageError(.corrupt, "the ledger of migrations to '\(address)' is the one of '\(page.address)'")
         }
         self = page

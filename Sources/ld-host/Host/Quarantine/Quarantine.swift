@@ -263,6 +263,6 @@ extension Quarantine.Kind {
 extension Quarantine.Item {
     /// Whether it is the value with this hash of this key.
     fileprivate func holds(_ mark: UInt64, of key: AnyStorageKey) -> Bool {
-        record.key.before == mark && record.key.address.utf8.elementsEqual(key.address.utf8)
+        record.key.before == mark && record.key.address.hasBytes(of: key.address)
     }
 }

@@ -27,7 +27,7 @@ extension StorageRouter {
         return StorageChanges(signals: signals) {
             guard let changed = feed.take() else { return nil }
             // The watch also reports names that begin with this one, and changes that may not concern it.
-            let isNamed = changed.names.contains { $0.utf8.elementsEqual(name.utf8) }
+            let isNamed = changed.names.contains { $0.hasBytes(of: name) }
             guard isNamed || changed.mayBeMore else { return nil }
             let isOther = seen.replace(try await resolved.open.storedHash(of: resolved))
             guard isNamed || isOther else { return nil }

@@ -57,7 +57,7 @@ extension StorageNamespace {
     /// Whether a store keeps the values of both in the same folder, whatever their paths. May wait.
     func keepsSameValues(as other: StorageNamespace) -> Bool {
         if self == other { return true }
-        guard domain.utf8.elementsEqual(other.domain.utf8), let folder = directory, let second = other.directory else {
+        guard domain.hasBytes(of: other.domain), let folder = directory, let second = other.directory else {
             return false
         }
         return PathIdentity(folder) == PathIdentity(second)

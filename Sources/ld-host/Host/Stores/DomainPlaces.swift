@@ -77,7 +77,7 @@ extension HostSettings {
             directory.scope.count > 1 && directory.scope.hasSuffix("/")
             ? String(directory.scope.dropLast()) : directory.scope
         var scopes = [place.scope]
-        if !given.utf8.elementsEqual(place.scope.utf8) { scopes.append(given) }
+        if !given.hasBytes(of: place.scope) { scopes.append(given) }
         return scopes.map { StorageNamespace(domain: domain.name, scope: $0, directory: $0) }
     }
 

@@ -165,7 +165,7 @@ struct AtomicScope: Hashable, Sendable {
         guard let folder = left.directory, let other = right.directory else {
             return left.directory == nil && right.directory == nil
         }
-        return folder.utf8.elementsEqual(other.utf8)
+        return folder.hasBytes(of: other)
     }
 
     func hash(into hasher: inout Hasher) {

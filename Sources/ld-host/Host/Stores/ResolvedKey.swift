@@ -76,7 +76,7 @@ extension ResolvedKey {
 
     /// Whether another key has the same value, by another path of its folder. May wait.
     func isOtherPath(of other: ResolvedKey) -> Bool {
-        target != other.target && address.name.utf8.elementsEqual(other.address.name.utf8)
+        target != other.target && address.name.hasBytes(of: other.address.name)
             && open.keepsSameValues(as: other.open) && address.place.keepsSameValues(as: other.address.place)
     }
 }

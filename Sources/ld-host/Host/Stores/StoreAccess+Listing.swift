@@ -228,7 +228,7 @@ public enum StorageSelection: Hashable, Sendable {
     public func contains(_ domain: StorageDomain, _ name: String) -> Bool {
         switch self {
         case .everything: true
-        case .domain(let own): own.utf8.elementsEqual(domain.name.utf8)
+        case .domain(let own): own.hasBytes(of: domain.name)
         case .scope(let own, let prefix): own == domain && name.utf8.starts(with: prefix.utf8)
         }
     }

@@ -214,7 +214,7 @@ final class BulkValues {
         _ place: BulkPlace, after: String?, renaming newPrefix: String, most: Int, mostBytes: Int, largest: Int
     ) throws(StorageError) {
         let prefix = place.range.prefix
-        let isRenamed = !prefix.utf8.elementsEqual(newPrefix.utf8)
+        let isRenamed = !prefix.hasBytes(of: newPrefix)
         try place.open.repeating { () throws(StorageError) in
             entries.removeAll(keepingCapacity: true)
             (end, endsBeforeLarge) = (0, false)

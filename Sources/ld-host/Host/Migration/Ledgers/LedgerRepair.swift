@@ -132,7 +132,7 @@ struct LedgerRepair: Sendable {
         for migration in engine.registry.migrations {
             let key = migration.destinationDescriptor
             guard let place = try? snapshot.settings.place(of: key.domain),
-                "\(StorageAddress(place, name: key.name))".utf8.elementsEqual(found.address.utf8)
+                "\(StorageAddress(place, name: key.name))".hasBytes(of: found.address)
             else { continue }
             let sources = await present(migration.sources)
             let destination = await present([migration.destinationKey])

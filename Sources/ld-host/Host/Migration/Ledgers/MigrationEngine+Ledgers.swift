@@ -74,7 +74,7 @@ extension MigrationEngine {
         }
         let survey = await ledgers()
         var found = survey.readable.filter { found in
-            found.page[id] != nil && wanted.map { $0.utf8.elementsEqual(found.place.address.utf8) } ?? true
+            found.page[id] != nil && wanted.map { $0.hasBytes(of: found.place.address) } ?? true
         }
         // Where it has run counts before where it is not to.
         if found.contains(where: { $0.page[id]?.state != .superseded }) {
@@ -180,12 +180,12 @@ struct MigrationStanding {
     }
 
     private func page(of address: String) -> LedgerSurvey.Page? {
-        survey.pages.first { $0.address.utf8.elementsEqual(address.utf8) }
+        survey.pages.first { $0.address.hasBytes(of: address) }
     }
 
     private mutating func take(_ id: String, at address: String) -> LedgerRow? {
         guard
-            let index = rest.firstIndex(where: { $0.row.id == id && $0.address.utf8.elementsEqual(address.utf8) })
+            let index = rest.firstIndex(where: { $0.row.id == id && $0.address.hasBytes(of: address) })
         else { return nil }
         return rest.remove(at: index).row
     }

@@ -50,7 +50,7 @@ extension ConformanceCheck {
                     "the watch did not report the set of '\(name.prefix(20))'")
             }
             let wrong = watch.told.filter { told in
-                !told.isEmpty && !names.contains { $0.utf8.elementsEqual(told.utf8) }
+                !told.isEmpty && !names.contains { $0.hasBytes(of: told) }
             }
             try expect(wrong, are: [], "reported names that are not stored")
         },
