@@ -20,7 +20,7 @@ enum Provider: String, CaseIterable, Sendable {
         for provider in allCases {
             let image = try? PluginImage.load(BuiltProducts.plugin(provider.rawValue))
             opened[provider] = try? image?.openCrypto(
-                "\(provider)", options: Data("{}".utf8), host: HostTable.shared(for: SilentLog()))
+                "\(provider)", options: ResolvedOptions(), host: HostTable.shared(for: SilentLog()))
         }
         return opened
     }()

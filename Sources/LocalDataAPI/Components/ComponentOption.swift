@@ -42,11 +42,18 @@ public struct ComponentOption: Codable, Hashable, Sendable {
     public let allowed: [String]?
     /// Whether a configuration must set it.
     public let required: Bool
+    /// Whether the value is a secret. A configuration then has the address of a value of the keychain instead, and the
+    /// component gets what the keychain holds there when it is opened.
+    public let isSecret: Bool
 
-    enum CodingKeys: String, CodingKey { case name, type, `default`, help, allowed, required }
+    enum CodingKeys: String, CodingKey {
+        case name, type, `default`, help, allowed, required
+        case isSecret = "secret"
+    }
 
     package init(
-        _ name: String, _ type: Kind, _ value: Value?, _ help: String, _ allowed: [String]?, _ required: Bool
+        _ name: String, _ type: Kind, _ value: Value?, _ help: String, _ allowed: [String]?, _ required: Bool,
+        isSecret: Bool = false
     ) {
         self.name = name
         self.type = type
@@ -54,6 +61,7 @@ public struct ComponentOption: Codable, Hashable, Sendable {
         self.help = help
         self.allowed = allowed
         self.required = required
+        self.isSecret = isSecret
     }
 
     /// An option that takes text.
@@ -61,6 +69,11 @@ public struct ComponentOption: Codable, Hashable, Sendable {
         _ name: String, default value: String? = nil, allowed: [String]? = nil, required: Bool = false, help: String
     ) -> ComponentOption {
         ComponentOption(name, .string, value.map(Value.string), help, allowed, required)
+    }
+
+    /// An option that takes a secret: text without NUL, as a value of the keychain holds it. It has no default.
+    public static func secret(_ name: String, required: Bool = false, help: String) -> ComponentOption {
+        ComponentOption(name, .string, nil, help, nil, required, isSecret: true)
     }
 
     /// An option that takes an absolute path.
@@ -137,6 +150,18 @@ extension ComponentOption {
         help = try container.decodeIfPresent(String.self, forKey: .help) ?? ""
         allowed = try container.decodeIfPresent([String].self, forKey: .allowed)
         required = try container.decodeIfPresent(Bool.self, forKey: .required) ?? false
+        isSecret = try container.decodeIfPresent(Bool.self, forKey: .isSecret) ?? false
     }
 
+    /// Writes an option as the C header describes it.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(name, forKey: .name)
+        try container.encode(type, forKey: .type)
+        try container.encodeIfPresent(`default`, forKey: .default)
+        try container.encode(help, forKey: .help)
+        try container.encodeIfPresent(allowed, forKey: .allowed)
+        try container.encode(required, forKey: .required)
+        if isSecret { try container.encode(true, forKey: .isSecret) }
+    }
 }

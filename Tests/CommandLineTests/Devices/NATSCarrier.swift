@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
@@ -25,10 +24,9 @@ struct NATSCarrier: Carrier {
     func connect(_ home: Home, number: Int) throws {
         var options = ["servers": isSecure ? server.secureURL : server.url, "timeout": "5"]
         if isSecure {
-            let file = "\(home.path)/password"
-            try Data("\(Self.password)\n".utf8).write(to: URL(filePath: file))
-            chmod(file, 0o600)
-            options.merge(["caFile": server.file("authority.crt"), "user": "ann", "passwordFile": file]) { $1 }
+            try home.done("set", "keychain:app/nats", input: Array("\(Self.password)\n".utf8))
+            options.merge(
+                ["caFile": server.file("authority.crt"), "user": "ann", "password": "keychain:app/nats"]) { $1 }
         }
         for (name, value) in options.sorted(by: { $0.key < $1.key }) {
             try home.done("config", "set", "sync.options.\(name)", value)

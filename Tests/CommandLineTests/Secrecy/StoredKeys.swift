@@ -64,6 +64,6 @@ struct StoredKeys {
 
     private static let crypto = Result {
         try PluginImage.load("\(BuiltProducts.folder)/libOpenSSLCrypto.so")
-            .openCrypto("openssl", options: Data("{}".utf8), host: HostTable.shared(for: SilentLog()))
+            .openCrypto("openssl", options: ResolvedOptions(), host: HostTable.shared(for: SilentLog()))
     }
 }

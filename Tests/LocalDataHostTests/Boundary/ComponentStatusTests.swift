@@ -172,7 +172,7 @@ import Testing
         defer { fixture.remove() }
         let log = LogRecorder()
         let image = try PluginImage.load(fixture.build("FIXTURE_LOGS"))
-        _ = try image.openStore("fixture", options: Data("{}".utf8), host: HostTable.shared(for: log))
+        _ = try image.openStore("fixture", options: ResolvedOptions(), host: HostTable.shared(for: log))
         #expect(log.lines == ["info fixture: hello from C"])
     }
 }

@@ -133,6 +133,6 @@ import Testing
 
     private static func open(_ file: String) throws -> LoadedCrypto {
         try PluginImage.load(file).openCrypto(
-            "fixture", options: Data("{}".utf8), host: HostTable.shared(for: SilentLog()))
+            "fixture", options: ResolvedOptions(), host: HostTable.shared(for: SilentLog()))
     }
 }

@@ -102,7 +102,8 @@ import Testing
         let table = Plugin.export("Faulty", version: "1.0.0", .storage(FaultyStore.self))
         let image = try PluginImage(linked: table, name: "Faulty")
         let store = try image.openStore(
-            "faulty", options: Data("{\"fail\":\"\"}".utf8), host: HostTable.shared(for: SilentLog()))
+            "faulty", options: try #require(ResolvedOptions(["fail": .string("")])),
+            host: HostTable.shared(for: SilentLog()))
         try store.with(name) { handle in
             try store.set(handle, to: Data("old".utf8), attributes: nil)
             var pieces = 0

@@ -8,7 +8,7 @@ import Testing
 extension PluginImage {
     /// A store of the plugin with no options of its own.
     func open(_ id: String = "fixture") throws -> LoadedStore {
-        try openStore(id, options: Data("{}".utf8), host: HostTable.shared(for: SilentLog()))
+        try openStore(id, options: ResolvedOptions(), host: HostTable.shared(for: SilentLog()))
     }
 }
 

@@ -6,20 +6,27 @@ import Testing
 
 @Suite struct OptionResolverTests {
     private func resolve(_ options: [String: ComponentOption.Value]) throws -> [String: ComponentOption.Value] {
+        try decoded(resolved(options).identity)
+    }
+
+    private func decoded(_ json: Data) throws -> [String: ComponentOption.Value] {
+        try JSONDecoder().decode([String: ComponentOption.Value].self, from: json)
+    }
+
+    private func resolved(_ options: [String: ComponentOption.Value]) throws -> ResolvedOptions {
         let component = PluginDescription.Component(
             kind: 1, id: "some", summary: "",
             options: [
                 .string("mode", default: "fast", allowed: ["fast", "safe"], help: "how"),
                 .path("root", default: "${data}/x", help: "where"), .integer("count", required: true, help: "how many"),
                 .number("ratio", help: "how much"), .boolean("sync", default: true, help: "whether"),
-                .list("steps", help: "which"),
+                .list("steps", help: "which"), .secret("token", help: "a secret"),
             ])
         let folders = HostSettings.Folders(data: "/d", cache: "/c", state: "/s", config: "/f")
         let store = HostSettings.Store(
             name: "store", component: "some", options: options, origin: "file:3", concurrency: 1, timeout: .seconds(1),
             sealing: nil)
-        let data = try OptionResolver(component: component, folders: folders).resolve(store)
-        return try JSONDecoder().decode([String: ComponentOption.Value].self, from: data)
+        return try OptionResolver(component: component, folders: folders).resolve(store)
     }
 
     @Test("defaults are filled in, and an option without one stays absent")
@@ -72,8 +79,35 @@ import Testing
         let error = try #require(throws: StorageError.self) {
             try resolve(["colour": .string("red"), "sync": .string("yes")])
         }
-        #expect(error.message.contains("unknown option 'colour'; it has count, mode, ratio, root, steps, sync"))
+        #expect(error.message.contains("unknown option 'colour'; it has count, mode, ratio, root, steps, sync, token"))
         #expect(error.message.contains("'count' is missing: how many") && error.message.contains("'sync'"))
+    }
+
+    @Test("a secret is read from the keychain for the component alone")
+    func secret() throws {
+        let options = try resolved(["count": .integer(1), "token": .string("keychain:team/token")])
+        #expect(try decoded(options.identity)["token"] == .string("keychain:team/token"))
+        let bytes = try SecretBytes(count: 7) { $0.copyBytes(from: "horse\r\n".utf8) }
+        let found: SecretLookup = { (_) throws(StorageError) in bytes }
+        let values = try decoded(options.revealed(by: found))
+        #expect(values["token"] == .string("horse") && values["count"] == .integer(1))
+        let lacking: SecretLookup = { (_) throws(StorageError) in nil }
+        for lookup in [nil, lacking] {
+            let error = #expect(throws: StorageError.self) { try options.revealed(by: lookup) }
+            #expect(error?.code == .invalidOptions && error?.message.contains("'keychain:team/token'") == true)
+        }
+        let plain = try resolved(["count": .integer(1)])
+        #expect(try plain.revealed(by: nil) == plain.identity)
+    }
+
+    @Test(
+        "a secret that stands in the configuration is refused and not repeated", arguments: ["hunter2", "file/hunter2"])
+    func literalSecret(_ text: String) throws {
+        let error = try #require(throws: StorageError.self) {
+            try resolve(["count": .integer(1), "token": .string(text)])
+        }
+        #expect(error.code == .invalidOptions && error.message.contains("'token'"))
+        #expect(!error.message.contains("hunter2"))
     }
 
     @Test("a whole number is also a number")

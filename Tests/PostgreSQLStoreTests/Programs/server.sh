@@ -63,8 +63,8 @@ prepare_postgres() {
         >"$folder/$program.log" 2>&1 || { cat "$folder/$program.log"; exit 1; }
     cat >"$folder/postgres/hba.conf" <<END
 local all all trust
-hostssl all,replication secret 127.0.0.1/32 scram-sha-256
-host all secret 127.0.0.1/32 scram-sha-256
+hostssl all,replication secret,keyed 127.0.0.1/32 scram-sha-256
+host all secret,keyed 127.0.0.1/32 scram-sha-256
 host all,replication all 127.0.0.1/32 trust
 END
 }

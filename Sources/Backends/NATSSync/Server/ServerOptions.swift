@@ -18,6 +18,7 @@ struct ServerOptions: Sendable {
         .string("credentialsFile", default: "", help: "the user's credentials (.creds): \(secret)"),
         .string("user", default: "", help: "the user's name, if the server asks for a password"),
         .string("passwordFile", default: "", help: "the user's password alone: \(secret)"),
+        .secret("password", help: "the user's password, in place of a file: the address of a value of the keychain"),
         .number("timeout", default: 10, help: "how long a call waits for an answer of the server, in seconds"),
         .integer("largestRecord", default: 1_000_000, help: "the largest record in bytes; at least 262144"),
         .boolean(
@@ -36,7 +37,7 @@ struct ServerOptions: Sendable {
     let keyFile: SecretFile?
     let credentials: SecretFile?
     let user: String
-    let password: SecretFile?
+    let password: ServerSecret?
     var timeout: Double
     let largestRecord: Int
     let syncsAlways: Bool
@@ -59,7 +60,7 @@ struct ServerOptions: Sendable {
         keyFile = try Self.secret("keyFile", of: options, "key file")
         credentials = try Self.secret("credentialsFile", of: options, "credentials file")
         user = try options.string("user")
-        password = try Self.secret("passwordFile", of: options, "password file")
+        password = try ServerSecret(options, text: "password", file: "passwordFile", kind: "password file")
         timeout = try options.number("timeout", in: 0.01...3600, unit: "seconds")
         largestRecord = Int(try options.integer("largestRecord", in: 262_144...64_000_000))
         syncsAlways = try options.boolean("syncsAlways")
@@ -67,11 +68,11 @@ struct ServerOptions: Sendable {
             throw StorageError(.invalidOptions, "options 'certificateFile' and 'keyFile' need each other")
         }
         guard user.isEmpty == (password == nil) else {
-            throw StorageError(.invalidOptions, "options 'user' and 'passwordFile' need each other")
+            throw StorageError(.invalidOptions, "options 'user' and 'passwordFile' (or 'password') need each other")
         }
         guard credentials == nil || password == nil else {
             throw StorageError(
-                .invalidOptions, "options 'credentialsFile' and 'passwordFile' exclude each other",
+                .invalidOptions, "option 'credentialsFile' excludes 'passwordFile' and 'password'",
                 hint: "set the one that the server asks for")
         }
     }

@@ -30,7 +30,8 @@ struct ConnectionURI {
         if let secret = ["password", "sslpassword"].first(where: { values[$0] != nil }) {
             throw StorageError(
                 .invalidOptions, "option 'uri' contains a password (\(secret)), which a configuration must not",
-                hint: "take it out, change it, and name a file in option 'passwordFile' or in PGPASSFILE")
+                hint: "take it out, change it, and name a file in option 'passwordFile' or in PGPASSFILE, or a "
+                    + "value of the keychain in option 'password'")
         }
         if values["service"] != nil {
             throw StorageError(

@@ -6,7 +6,7 @@ internal import ServerAccess
 extension Link {
     /// Connects to a host and prepares the session.
     ///
-    /// - Throws: ``LinkFailure``, and `StorageError` for an unusable password file.
+    /// - Throws: ``LinkFailure``, and `StorageError` for an unusable file with the password.
     static func open(
         _ server: ServerAddress, _ options: ServerOptions, _ statements: StatementTexts, until deadline: Deadline
     ) throws -> Link {
@@ -24,7 +24,7 @@ extension Link {
         return link
     }
 
-    private static func started(_ server: ServerAddress, _ password: SecretFile?) throws -> OpaquePointer {
+    private static func started(_ server: ServerAddress, _ password: ServerSecret?) throws -> OpaquePointer {
         var words: [UnsafeMutablePointer<CChar>?] = []
         var values: [UnsafeMutablePointer<CChar>?] = []
         for (word, value) in server.parameters {

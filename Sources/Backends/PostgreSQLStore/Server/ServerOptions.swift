@@ -12,6 +12,7 @@ struct ServerOptions: Sendable {
             help:
                 "a file with the password alone, readable by its owner only: an absolute path, or "
                 + "$CREDENTIALS_DIRECTORY/NAME; empty: PGPASSFILE or ~/.pgpass"),
+        .secret("password", help: "the password, in place of a file: the address of a value of the keychain"),
         .string("schema", default: "localdata", help: "the schema that holds the tables; created if it is missing"),
         .integer("poolSize", default: 8, help: "how many connections the store opens at most, besides that of watches"),
         .number("timeout", default: 10, help: "time limit for a call, and for each MiB of a large value, in seconds"),
@@ -22,7 +23,7 @@ struct ServerOptions: Sendable {
     ]
 
     let servers: [ServerAddress]
-    let password: SecretFile?
+    let password: ServerSecret?
     let schema: String
     let poolSize: Int
     let timeout: Double
@@ -32,8 +33,7 @@ struct ServerOptions: Sendable {
     /// - Throws: `invalidOptions` for options that make no sense or are not safe. Never quotes the URI.
     init(_ options: ComponentOptions) throws(StorageError) {
         servers = try ConnectionURI(try options.string("uri")).servers()
-        let file = try options.string("passwordFile")
-        password = file.isEmpty ? nil : try SecretFile(file, of: "passwordFile", kind: "password file")
+        password = try ServerSecret(options, text: "password", file: "passwordFile", kind: "password file")
         schema = try Self.schema(try options.string("schema"))
         poolSize = Int(try options.integer("poolSize", in: 1...1000))
         largestValue = Int(try options.integer("largestValue", in: 1...1_000_000_000))

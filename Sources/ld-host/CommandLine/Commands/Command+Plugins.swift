@@ -68,6 +68,7 @@ extension Command {
                 if let allowed = option.allowed { line += " (\(Printable(allowed.joined(separator: ", "))))" }
                 if let value = option.default { line += ", default \(PluginReport.text(value))" }
                 if option.required { line += ", required" }
+                if option.isSecret { line += ", a secret" }
                 Output.line("\(line)\n      \(Printable(option.help))")
             }
         }

@@ -8,7 +8,7 @@ struct OptionResolver {
     let folders: HostSettings.Folders
 
     /// - Throws: `invalidOptions` with every problem: unknown, missing, of the wrong type, or not allowed.
-    func resolve(_ store: HostSettings.Store) throws(StorageError) -> Data {
+    func resolve(_ store: HostSettings.Store) throws(StorageError) -> ResolvedOptions {
         try resolve(store.options, of: "store '\(store.name)' (\(store.origin))")
     }
 
@@ -18,12 +18,12 @@ struct OptionResolver {
     }
 
     /// Resolves a pack's options.
-    func resolve(_ pack: HostSettings.Pack) throws(StorageError) -> Data {
+    func resolve(_ pack: HostSettings.Pack) throws(StorageError) -> ResolvedOptions {
         try resolve(pack.options, of: "migration pack '\(pack.name)' (\(pack.origin))")
     }
 
     /// Resolves the options of the sync transport.
-    func resolve(_ transport: HostSettings.Sync.Transport) throws(StorageError) -> Data {
+    func resolve(_ transport: HostSettings.Sync.Transport) throws(StorageError) -> ResolvedOptions {
         try resolve(transport.options, of: "sync transport (\(transport.origin))")
     }
 
@@ -64,25 +64,29 @@ struct OptionResolver {
 
     private func resolve(
         _ options: [String: ComponentOption.Value], of what: String
-    ) throws(StorageError) -> Data {
-        let (result, problems) = checked(options)
-        // In the same order in every process, because the result is a store's identity.
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        guard problems.isEmpty, let data = try? encoder.encode(result) else {
+    ) throws(StorageError) -> ResolvedOptions {
+        let (values, problems) = checked(options)
+        let secrets = component.options.filter { $0.isSecret && values[$0.name] != nil }.map(\.name)
+        guard problems.isEmpty, let resolved = ResolvedOptions(values, secrets: secrets, of: what) else {
             throw StorageError(
                 .invalidOptions,
                 "\(what), component '\(component.id)': "
                     + problems.map(\.message).joined(separator: "; "),
                 hint: "run: ld-host plugins inspect \(component.id)")
         }
-        return data
+        return resolved
     }
 
     private func check(
         _ value: ComponentOption.Value, _ option: ComponentOption
     ) throws(StorageError) -> ComponentOption.Value {
         switch (option.type, value) {
+        case (.string, .string(let text)) where option.isSecret:
+            guard let key = try? StorageKeyDescriptor(address: text), key.domain.name == "keychain" else {
+                // The text may be the secret itself.
+                throw problem(option, "must be the address of a value of the keychain, such as keychain:SERVICE/NAME")
+            }
+            return value
         case (.string, .string(let text)):
             if let allowed = option.allowed, !allowed.contains(text) {
                 throw problem(option, "is '\(text)'; expected one of \(allowed.joined(separator: ", "))")

@@ -52,13 +52,13 @@ final class TransportSlot: Sendable {
 
     init(
         _ transport: HostSettings.Sync.Transport, registry: PluginRegistry, folders: HostSettings.Folders,
-        log: any StorageLogHandler
+        secrets: @escaping SecretLookup, log: any StorageLogHandler
     ) {
         settings = transport
         open = { () throws(StorageError) in
             let image = try registry.plugin(offering: transport.component, kind: .sync)
             log(.debug, "router", "opening sync transport '\(transport.component)' of \(image.path)")
-            return try image.openTransport(transport, folders: folders, log: log)
+            return try image.openTransport(transport, folders: folders, secrets: secrets, log: log)
         }
     }
 

@@ -78,18 +78,20 @@ package final class PluginImage: Sendable {
 
     /// Opens a store of one of the plugin's components. May wait.
     ///
-    /// - Parameter options: A JSON object with every option, checked and complete.
-    func openStore(_ id: String, options: Data, host: HostTable) throws(StorageError) -> LoadedStore {
-        let table = try open(id, .storage, options: options, host: host)
-        let contents = StableHash.of([id, String(decoding: options, as: UTF8.self)])
+    /// - Parameter secrets: Reads the secrets among the options; `nil` where there is no keychain.
+    func openStore(
+        _ id: String, options: ResolvedOptions, secrets: SecretLookup? = nil, host: HostTable
+    ) throws(StorageError) -> LoadedStore {
+        let table = try open(id, .storage, options: options.revealed(by: secrets), host: host)
+        let contents = StableHash.of([id, String(decoding: options.identity, as: UTF8.self)])
         do throws(StorageError) {
             return try LoadedStore(table: table, identity(of: id, host), contents: contents)
         } catch { throw named(error) }
     }
 
     /// Opens a crypto provider of one of the plugin's components. May wait.
-    func openCrypto(_ id: String, options: Data, host: HostTable) throws(StorageError) -> LoadedCrypto {
-        let table = try open(id, .crypto, options: options, host: host)
+    func openCrypto(_ id: String, options: ResolvedOptions, host: HostTable) throws(StorageError) -> LoadedCrypto {
+        let table = try open(id, .crypto, options: options.revealed(by: nil), host: host)
         do throws(StorageError) { return try LoadedCrypto(table: table, identity(of: id, host)) } catch {
             throw named(error)
         }
@@ -97,11 +99,11 @@ package final class PluginImage: Sendable {
 
     /// Opens a migration pack of one of the plugin's components. May wait.
     func openPack(
-        _ id: String, name: String, options: Data, timeout: Duration, host: HostTable
+        _ id: String, name: String, options: ResolvedOptions, timeout: Duration, host: HostTable
     ) throws(StorageError) -> LoadedPack {
-        let table = try open(id, .migration, options: options, host: host)
+        let table = try open(id, .migration, options: options.revealed(by: nil), host: host)
         let identity = MigrationPackIdentity(
-            name: name, component: id, version: description.version, checksum: checksum(with: options))
+            name: name, component: id, version: description.version, checksum: checksum(with: options.identity))
         do throws(StorageError) {
             return try LoadedPack(table: table, self.identity(of: id, host), identity, timeout: timeout)
         } catch {
@@ -110,8 +112,10 @@ package final class PluginImage: Sendable {
     }
 
     /// Opens a sync transport of one of the plugin's components. May wait.
-    func openTransport(_ id: String, options: Data, host: HostTable) throws(StorageError) -> LoadedTransport {
-        let table = try open(id, .sync, options: options, host: host)
+    func openTransport(
+        _ id: String, options: ResolvedOptions, secrets: SecretLookup?, host: HostTable
+    ) throws(StorageError) -> LoadedTransport {
+        let table = try open(id, .sync, options: options.revealed(by: secrets), host: host)
         do throws(StorageError) { return try LoadedTransport(table: table, identity(of: id, host)) } catch {
             throw named(error)
         }
@@ -227,23 +231,24 @@ extension PluginImage {
     ) throws(StorageError) -> LoadedTransport {
         try openTransport(
             HostSettings.Sync.Transport(component: id, options: options, origin: "given"),
-            folders: HostSettings.Folders(below: folder), log: log)
+            folders: HostSettings.Folders(below: folder), secrets: nil, log: log)
     }
 
     /// Opens the transport of a configuration.
     func openTransport(
-        _ transport: HostSettings.Sync.Transport, folders: HostSettings.Folders, log: any StorageLogHandler
+        _ transport: HostSettings.Sync.Transport, folders: HostSettings.Folders, secrets: SecretLookup?,
+        log: any StorageLogHandler
     ) throws(StorageError) -> LoadedTransport {
         let component = try component(transport.component, .sync)
         return try openTransport(
             transport.component,
-            options: try OptionResolver(component: component, folders: folders).resolve(transport),
+            options: try OptionResolver(component: component, folders: folders).resolve(transport), secrets: secrets,
             host: HostTable.shared(for: log))
     }
 
     private func complete(
         _ options: [String: ComponentOption.Value], of id: String, _ kind: ComponentKind, folders: HostSettings.Folders
-    ) throws(StorageError) -> Data {
+    ) throws(StorageError) -> ResolvedOptions {
         let component = try component(id, kind)
         let store = HostSettings.Store(
             name: id, component: id, options: options, origin: "given", concurrency: 1, timeout: .seconds(10),

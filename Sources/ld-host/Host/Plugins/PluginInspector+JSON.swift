@@ -123,11 +123,11 @@ extension ComponentOption {
         .members([
             ("name", .string(name)), ("type", .string(type.rawValue)), ("default", `default`?.json),
             ("help", .string(help)), ("allowed", allowed.map { .array($0.map { .string($0) }) }),
-            ("required", required ? .bool(true) : nil),
+            ("required", required ? .bool(true) : nil), ("secret", isSecret ? .bool(true) : nil),
         ])
     }
 
-    /// `nil` for what no option can be; `required` and `help` may be missing.
+    /// `nil` for what no option can be; `help`, `required` and `secret` may be missing.
     fileprivate init?(_ json: JSON) {
         guard case .object(let members) = json.content, let name = members["name"]?.string,
             let type = members["type"]?.string.flatMap({ Kind(rawValue: $0) })
@@ -148,16 +148,20 @@ extension ComponentOption {
             allowed = elements.compactMap(\.string)
             guard allowed?.count == elements.count else { return nil }
         }
-        var (help, required) = ("", false)
+        var help = ""
         if let found = given("help") {
             guard let text = found.string else { return nil }
             help = text
         }
-        if let found = given("required") {
-            guard case .bool(let isRequired) = found.content else { return nil }
-            required = isRequired
+        func isTrue(_ member: String) -> Bool? {
+            guard let found = given(member) else { return false }
+            guard case .bool(let isTrue) = found.content else { return nil }
+            return isTrue
         }
-        self.init(name, type, value, help, allowed, required)
+        guard let required = isTrue("required"), let isSecret = isTrue("secret"), !isSecret || type == .string else {
+            return nil
+        }
+        self.init(name, type, value, help, allowed, required, isSecret: isSecret)
     }
 }
 

@@ -211,7 +211,7 @@ final class PluginIndex: Sendable {
     }
 
     fileprivate struct Contents {
-        static let format = 3
+        static let format = 4
         var plugins: [String: Entry] = [:]
     }
 

@@ -39,7 +39,7 @@ extension StorageRouter {
         return RouterSnapshot(
             settings: settings, registry: registry, catalog: catalog, described: described, log: log, crypto: crypto,
             rings: rings, providers: providers, packs: packs(of: settings, registry: registry, log: log, in: &state),
-            transport: transport(of: settings, registry: registry, log: log, in: &state),
+            transport: transport(opener, keychain: keychain.flatMap { slots[$0.name] }, in: &state),
             opener: opener, slots: slots)
     }
 
@@ -92,12 +92,14 @@ extension StorageRouter {
 
     /// The sync transport; an open one stays open as long as its configuration is unchanged.
     private static func transport(
-        of settings: HostSettings, registry: PluginRegistry, log: any StorageLogHandler, in state: inout State
+        _ opener: StoreOpener, keychain: StoreSlot?, in state: inout State
     ) -> TransportSlot? {
-        settings.sync.transport.map { transport in
-            if let (slot, known) = state.transports[transport], known === registry { return slot }
-            let slot = TransportSlot(transport, registry: registry, folders: settings.folders, log: log)
-            state.transports[transport] = (slot, registry)
+        opener.settings.sync.transport.map { transport in
+            if let (slot, known) = state.transports[transport], known === opener.registry { return slot }
+            let slot = TransportSlot(
+                transport, registry: opener.registry, folders: opener.settings.folders,
+                secrets: opener.secrets(in: keychain), log: opener.log)
+            state.transports[transport] = (slot, opener.registry)
             return slot
         }
     }

@@ -25,8 +25,10 @@ struct StoreOpener: Sendable {
                 log(.warning, "plugins", "store '\(store.name)' is served by this program itself: \(refusal.message)")
             }
             do throws(StorageError) {
-                let opened = try image.openStore(store.component, options: options, host: HostTable.shared(for: log))
-                let identity = [store.component, String(decoding: options, as: UTF8.self)]
+                let opened = try image.openStore(
+                    store.component, options: options, secrets: secrets(of: store, in: keychain),
+                    host: HostTable.shared(for: log))
+                let identity = [store.component, String(decoding: options.identity, as: UTF8.self)]
                 return OpenStore(
                     name: store.name, store: opened, plugin: image.path, component: store.component,
                     identity: StableHash.of(identity), location: resolver.location(of: store),
@@ -37,6 +39,42 @@ struct StoreOpener: Sendable {
                     error.code, "store '\(store.name)' cannot be opened: \(error.message)", hint: error.hint)
             }
         }
+    }
+
+    /// Reads the secrets among a store's options.
+    private func secrets(of store: HostSettings.Store, in keychain: StoreSlot?) -> SecretLookup {
+        guard settings.routes["keychain"]?.store.name != store.name else {
+            return { (_) throws(StorageError) in
+                throw StorageError(
+                    .invalidConfiguration, "the store '\(store.name)' serves the keychain itself",
+                    hint: "let another store serve the keychain, or keep the secret in a file")
+            }
+        }
+        return secrets(in: keychain)
+    }
+
+    /// Reads secrets among options in the keychain that a store serves.
+    func secrets(in keychain: StoreSlot?) -> SecretLookup {
+        let value = Self.keychain(keychain, folder: settings.folders.rings)
+        return { [settings] (address) throws(StorageError) in
+            let key = try StorageKeyDescriptor(address: address)
+            let found = try value(settings.place(of: key.domain).scope, key.name)
+            guard try !found.list.keepsAppsAway(from: found.service, found.account) else {
+                throw StorageError(
+                    .securityApplicationFailed, "it is a key of the host", hint: "name the value that holds the secret")
+            }
+            guard let bytes = try found.load(nil) else { return nil }
+            // A key of an app makes JSON of text, unless it says otherwise.
+            let format = try found.value.attributes()?.serializer
+            return format == SerializerFormat.json.rawValue ? try Self.text(inJSON: bytes) ?? bytes : bytes
+        }
+    }
+
+    /// The text that a JSON string is; `nil` for other bytes.
+    private static func text(inJSON bytes: SecretBytes) throws(StorageError) -> SecretBytes? {
+        let decoded = bytes.withBytes { try? JSONDecoder().decode(String.self, from: Data($0)) }
+        guard let text = decoded else { return nil }
+        return try SecretBytes(count: text.utf8.count) { $0.copyBytes(from: text.utf8) }
     }
 
     private func sealing(
@@ -123,14 +161,18 @@ final class StoreSlot: Sendable {
 /// Identifies a configured store across snapshots, so that a store whose configuration is unchanged stays open.
 struct SlotKey: Hashable {
     private let store: HostSettings.Store
-    /// For stores that are sealed with a key from the keychain.
+    /// For stores that need the keychain to be opened: for the key that seals them, or for a secret.
     private let keychain: HostSettings.Store?
     private let keyLength: Int?
     private let provider: String?
 
     init(_ store: HostSettings.Store, keychain: HostSettings.Store?, _ settings: HostSettings) {
         self.store = store
-        if case .keychain = store.sealing?.source { self.keychain = keychain } else { self.keychain = nil }
+        let isSealedByKeychain = if case .keychain? = store.sealing?.source { true } else { false }
+        let mayHaveSecret = store.options.values.contains {
+            if case .string(let text) = $0 { text.hasPrefix("keychain") } else { false }
+        }
+        self.keychain = isSealedByKeychain || mayHaveSecret ? keychain : nil
         keyLength = store.sealing == nil ? nil : settings.encryption.keyLength
         provider = store.sealing == nil ? nil : settings.encryption.provider
     }

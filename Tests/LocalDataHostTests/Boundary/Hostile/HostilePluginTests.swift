@@ -55,7 +55,9 @@ import Testing
         }
     }
 
-    private func options(_ test: HostileCase) throws -> Data { try JSONEncoder().encode(["mode": test.mode]) }
+    private func options(_ test: HostileCase) throws -> ResolvedOptions {
+        try #require(ResolvedOptions(["mode": .string(test.mode)]))
+    }
 
     // MARK: Stores
 
@@ -77,7 +79,7 @@ import Testing
     /// That the process and the library are whole after all that.
     private func expectRest(of image: PluginImage) throws {
         let store = try image.openStore(
-            "hostile-store", options: Data("{}".utf8), host: HostTable.shared(for: SilentLog()))
+            "hostile-store", options: ResolvedOptions(), host: HostTable.shared(for: SilentLog()))
         let value = try store.with("after") { try store.get($0) }
         #expect(value == Data("value".utf8))
     }
@@ -207,7 +209,7 @@ import Testing
             let options = try options(test)
             try await check(test, log) {
                 let transport = try image.openTransport(
-                    "hostile-sync", options: options, host: HostTable.shared(for: log))
+                    "hostile-sync", options: options, secrets: nil, host: HostTable.shared(for: log))
                 try Self.use(transport, test.operation)
                 transport.close()
             }

@@ -13,7 +13,7 @@ enum GroupProvider: String, CaseIterable, Sendable {
         let file = BuiltProducts.plugin(self == .openssl ? "OpenSSLCrypto" : "SodiumCrypto")
         return try GroupCrypto(
             PluginImage.load(file).openCrypto(
-                rawValue, options: Data("{}".utf8), host: HostTable.shared(for: SilentLog())))
+                rawValue, options: ResolvedOptions(), host: HostTable.shared(for: SilentLog())))
     }
 }
 

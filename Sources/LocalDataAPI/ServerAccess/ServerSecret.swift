@@ -1,0 +1,64 @@
+internal import Glibc
+package import LocalDataAPI
+
+/// A secret that a server asks for: a file that holds it, or the text that the host has given.
+package enum ServerSecret: Sendable {
+    case file(SecretFile)
+    case text(SecretText)
+
+    /// The secret that a component's options name; `nil` if they name none.
+    ///
+    /// - Parameters:
+    ///   - text: The name of the option with the secret itself.
+    ///   - file: The name of the option with a file; see ``SecretFile/init(_:of:kind:)``.
+    ///   - kind: What the file is called in messages.
+    /// - Throws: `invalidOptions` if there are both.
+    package init?(_ options: ComponentOptions, text: String, file: String, kind: String) throws(StorageError) {
+        let path = try options.string(file)
+        guard options.contains(text) else {
+            guard !path.isEmpty else { return nil }
+            self = .file(try SecretFile(path, of: file, kind: kind))
+            return
+        }
+        guard path.isEmpty else {
+            throw StorageError(
+                .invalidOptions, "options '\(text)' and '\(file)' exclude each other", hint: "leave one of them out")
+        }
+        self = .text(SecretText(try options.string(text)))
+    }
+
+    /// Lends the secret, without a line end, followed by a zero byte.
+    ///
+    /// - Throws: `permissionDenied` if others could read the file; `storeUnavailable` if it is missing or unusable.
+    package func with<Result>(_ body: (UnsafePointer<CChar>) throws -> Result) throws -> Result {
+        switch self {
+        case .file(let file): try file.with(body)
+        case .text(let text): try text.with(body)
+        }
+    }
+}
+
+/// A secret in memory of its own, which is cleared before it is freed.
+package final class SecretText: @unchecked Sendable {
+    // Written in init only.
+    private let start: UnsafeMutablePointer<CChar>
+    private let size: Int
+
+    /// Copies text without a zero byte.
+    package init(_ text: String) {
+        let bytes = Array(text.utf8CString)
+        size = bytes.count
+        start = .allocate(capacity: size)
+        start.initialize(from: bytes, count: size)
+    }
+
+    deinit {
+        explicit_bzero(start, size)
+        start.deallocate()
+    }
+
+    fileprivate func with<Result>(_ body: (UnsafePointer<CChar>) throws -> Result) rethrows -> Result {
+        defer { withExtendedLifetime(self) {} }
+        return try body(start)
+    }
+}

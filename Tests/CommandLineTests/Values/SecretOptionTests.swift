@@ -1,0 +1,111 @@
+import TestSupport
+import Testing
+
+/// An option that is a secret, which the keychain holds.
+@Suite("A password in the keychain", .serialized)
+struct SecretOptionTests {
+    private static let password = "correct horse"
+    private let server: PostgreSQLServer
+    private let home: Home
+
+    init() throws {
+        server = try PostgreSQLServer.shared.get()
+        home = try Home()
+        try home.done("config", "set", "stores.shared.component", "postgresql")
+        try home.done("config", "set", "stores.shared.options.uri", server.uri("keyed"))
+        try home.done("config", "set", "stores.shared.options.schema", "keyed_\(UInt32.random(in: 0 ... .max))")
+        try home.done("config", "set", "domains.userDefaults", "shared")
+        let sql = """
+            DO $$ BEGIN
+                PERFORM pg_advisory_xact_lock(2);
+                IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'keyed') THEN
+                    CREATE ROLE keyed LOGIN PASSWORD '\(Self.password)';
+                    GRANT CREATE ON DATABASE postgres TO keyed;
+                END IF;
+            END $$
+            """
+        let ending = try home.run("/usr/bin/psql", ["-XAtq", "-v", "ON_ERROR_STOP=1", server.uri(), "-c", sql])
+        #expect(ending.status == 0, "\(ending.errors)")
+    }
+
+    /// Every file of the home that has the password in it.
+    private func filesWithPassword() throws -> String {
+        try home.shell("grep -rlaF '\(Self.password)' . || true").text
+    }
+
+    @Test("opens the store, and is in no file, output or message")
+    func opens() throws {
+        try home.done("set", "keychain:app/database", "--stdin", input: Array("\(Self.password)\n".utf8))
+        try home.done("config", "set", "stores.shared.options.password", "keychain:app/database")
+        try home.done("set", "userDefaults/theme", "dark")
+        #expect(try home.done("get", "userDefaults/theme").text == "dark")
+        var said = try home.done("store", "test", "shared").text
+        for words in [["config", "show"], ["config", "show", "--json"], ["doctor", "--verbose"], ["audit"]] {
+            let ending = try home.run(BuiltProducts.host, words)
+            said += ending.text + ending.errors
+        }
+        #expect(said.contains("keychain:app/database") && !said.contains(Self.password), "\(said)")
+        #expect(try filesWithPassword() == "")
+    }
+
+    @Test("is read as text, whatever a key of an app has made of it")
+    func coded() throws {
+        try home.done("config", "set", "stores.shared.options.password", "keychain:app/database")
+        try home.done("set", "keychain:app/database", "--json", "--stdin", input: Array("\"\(Self.password)\"".utf8))
+        try home.done("set", "userDefaults/theme", "dark")
+    }
+
+    @Test("is missing, empty or no text: the error names option and address, and other domains go on")
+    func missing() throws {
+        try home.done("config", "set", "stores.shared.options.password", "keychain:app/database")
+        for (bytes, reason) in [
+            (nil, "has no value"), ([], "is empty or no text"), ([0xff, 0xfe], "is empty or no text"),
+        ] as [([UInt8]?, String)] {
+            if let bytes { try home.done("set", "keychain:app/database", "--stdin", input: bytes) }
+            let ending = try home.run("get", "userDefaults/theme")
+            #expect(ending.status != 0)
+            #expect(
+                ending.errors.contains("option 'password'")
+                    && ending.errors.contains("'keychain:app/database', which \(reason)")
+                    && ending.errors.contains("ld-host set keychain:app/database"), "\(ending.errors)")
+            try home.done("set", "fileSystem/other", "works")
+        }
+    }
+
+    @Test("is wrong, and no error repeats it")
+    func wrong() throws {
+        try home.done("set", "keychain:app/database", "--stdin", input: Array("wrong horse".utf8))
+        try home.done("config", "set", "stores.shared.options.password", "keychain:app/database")
+        let ending = try home.run("get", "userDefaults/theme")
+        #expect(ending.status != 0 && !ending.errors.contains("horse"), "\(ending.errors)")
+        #expect(ending.errors.contains("keyed"), "\(ending.errors)")
+    }
+
+    @Test(
+        "is refused in the configuration itself, without repeating it",
+        arguments: ["hunter2", "userDefaults/hunter2", "keychain/", "keychain"])
+    func literal(_ text: String) throws {
+        let ending = try home.run("config", "set", "stores.shared.options.password", text)
+        let check = try home.run("config", "validate")
+        let said = ending.errors + check.errors + check.text
+        #expect(ending.status != 0 || check.status != 0, "\(said)")
+        #expect(said.contains("must be the address of a value of the keychain"), "\(said)")
+        #expect(!said.contains("hunter2"), "\(said)")
+    }
+
+    @Test("cannot be one of the host's own keys")
+    func reserved() throws {
+        try home.done("set", "encryptedFileSystem/secret", "--stdin", input: Array("value".utf8))
+        try home.done("config", "set", "stores.shared.options.password", "keychain:LocalData/master")
+        let ending = try home.run("get", "userDefaults/theme")
+        #expect(ending.status != 0 && ending.errors.contains("it is a key of the host"), "\(ending.errors)")
+    }
+
+    @Test("cannot be in the store that it opens")
+    func circular() throws {
+        try home.done("config", "set", "stores.shared.options.password", "keychain:app/database")
+        try home.done("config", "set", "domains.keychain", "shared")
+        let ending = try home.run("get", "userDefaults/theme")
+        #expect(ending.status != 0 && ending.errors.contains("serves the keychain itself"), "\(ending.errors)")
+    }
+}
