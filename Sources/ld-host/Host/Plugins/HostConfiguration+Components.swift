@@ -16,8 +16,23 @@ extension HostConfiguration {
 
     /// Every problem. Migration packs are opened only if there is no other.
     package func allProblems() -> [ConfigurationProblem] {
-        let found = problems() + componentProblems()
+        let found = problems() + componentProblems() + catalogProblems()
         return found.isEmpty ? packProblems() : found
+    }
+
+    /// The catalogs that cannot be used: files that are missing or no manifest, and keys that two of them list.
+    private func catalogProblems() -> [ConfigurationProblem] {
+        guard let settings = try? settings(), let origin = layered.value(at: ["catalogs"])?.origin else { return [] }
+        var index = CatalogIndex()
+        return settings.catalogs.compactMap { path in
+            do throws(StorageError) {
+                try index.add(CatalogManifest(file: path), settings: settings)
+                return nil
+            } catch {
+                return ConfigurationProblem(
+                    path: ["catalogs"], origin: origin, message: error.message, hint: error.hint)
+            }
+        }
     }
 
     /// The mistakes that configured migration packs find in their options, such as the steps of a manifest. This opens
@@ -63,7 +78,7 @@ extension HostConfiguration {
         let layered = LayeredConfiguration(layers: [ConfigurationLayer(.user, document)])
         let found =
             HostConfiguration(layered: layered, locations: .current).problems()
-            + problems(inFile: document) { $0.componentProblems() }
+            + problems(inFile: document) { $0.componentProblems() + $0.catalogProblems() }
         return found.isEmpty ? problems(inFile: document) { $0.packProblems() } : found
     }
 
@@ -80,7 +95,9 @@ extension HostConfiguration {
         let asksPlugins = text != nil && ["domains", "stores", "encryption", "sync", "migrations"].contains(section)
         // Before taking the lock: inspecting new plugins takes time.
         if asksPlugins { _ = pluginRegistry?.survey() }
-        return try change(path, to: text, flags: flags) { asksPlugins ? $0.componentProblems() : [] }
+        return try change(path, to: text, flags: flags) {
+            asksPlugins ? $0.componentProblems() : section == "catalogs" ? $0.catalogProblems() : []
+        }
     }
 
     /// The problems of one file in the context of the others: only those within this file.
