@@ -30,7 +30,13 @@ extension StorageRouter {
     }
 
     /// Leaves the group. The values stay.
-    public func leaveSyncGroup() async throws { try await syncDevice().leave() }
+    ///
+    /// - Parameter isOffline: Whether to leave without the transport. The other devices then count this one as a member
+    ///   until one of them removes it, and keep what they would otherwise forget.
+    /// - Throws: `storeUnavailable` if the transport cannot be reached. Then the device stays in the group.
+    public func leaveSyncGroup(offline isOffline: Bool = false) async throws {
+        try await syncDevice().leave(offline: isOffline)
+    }
 
     /// The devices of the group, the longest in it first.
     public func syncMembers() async throws -> [SyncMember] { try await syncDevice().members() }
@@ -38,19 +44,27 @@ extension StorageRouter {
     /// Removes a device from the group. It can read what was published until now, and nothing later.
     ///
     /// - Parameter id: The device's id, the beginning of it, or its name.
-    /// - Throws: `notFound` if there is no such device, or there are several.
+    /// - Throws: `notFound` if there is no such device, or there are several; `unsupported` for this device, which
+    ///   ``leaveSyncGroup(offline:)`` takes out of the group.
     @discardableResult
     public func removeSyncMember(_ id: String) async throws -> SyncReport {
-        try await syncDevice().sync([]) { (turn) throws(StorageError) in
-            let found = turn.group.log.state.members.filter { $0.id.text.hasPrefix(id) || $0.name == id }
-            guard found.count == 1, !id.isEmpty else {
+        let device = try await syncDevice()
+        // One that has joined since this device synced last is not known yet.
+        if try await device.members().allSatisfy({ !$0.isMeant(by: id) }) { _ = try await device.sync([]) }
+        return try await device.sync([]) { (turn) throws(StorageError) in
+            let found = turn.members.filter { $0.isMeant(by: id) }
+            guard let member = found.first, found.count == 1 else {
                 throw StorageError(
                     .notFound,
-                    "\(found.isEmpty || id.isEmpty ? "no device" : "more than one device") of the sync group "
-                        + "has the id or the name '\(id)'",
+                    "\(found.isEmpty ? "no device" : "more than one device") of the sync group has the id or the name "
+                        + "'\(id)'",
                     hint: "list them with: ld-host sync devices")
             }
-            try turn.group.remove(found[0].id)
+            guard !member.isThis, let removed = DeviceID(text: member.id) else {
+                throw StorageError(
+                    .unsupported, "'\(id)' is this device", hint: "leave the group with: ld-host sync leave")
+            }
+            try turn.group.remove(removed)
             try turn.group.publish(to: turn.carrier)
         }
     }

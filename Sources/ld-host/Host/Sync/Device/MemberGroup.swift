@@ -183,6 +183,13 @@ extension MemberGroup {
         try refreshKeys()
     }
 
+    /// Publishes that this device leaves. If that fails, the device is a member as before: nothing was stored.
+    func leave(by carrier: any SyncCarrier) throws(StorageError) {
+        _ = try log.remove(me, by: membership.device, at: Self.now)
+        isPublished = false
+        try publish(to: carrier)
+    }
+
     /// Says that a member has been away for too long.
     func forget(_ device: DeviceID) throws(StorageError) {
         _ = try log.forget(device, by: membership.device, at: Self.now)

@@ -136,12 +136,7 @@ extension SyncDevice {
 
     /// The members, the longest in the group first.
     func members() async throws(StorageError) -> [SyncMember] {
-        try await turn { (turn) throws(StorageError) in
-            turn.group.log.state.members.map {
-                SyncMember(
-                    id: $0.id.text, name: $0.name, role: $0.role, isThis: $0.id == turn.group.me, since: $0.since)
-            }
-        }
+        try await turn { (turn) throws(StorageError) in turn.members }
     }
 
     /// Invites a device.
@@ -153,6 +148,20 @@ extension SyncDevice {
             return SyncInvitation(code: invitation.code, lifetime: .seconds(seconds))
         }
     }
+}
+
+extension SyncDevice.Turn {
+    /// The members, the longest in the group first.
+    var members: [SyncMember] {
+        group.log.state.members.map {
+            SyncMember(id: $0.id.text, name: $0.name, role: $0.role, isThis: $0.id == group.me, since: $0.since)
+        }
+    }
+}
+
+extension SyncMember {
+    /// Whether a person who writes this means the device: its id, the beginning of it, or its name.
+    func isMeant(by text: String) -> Bool { !text.isEmpty && (id.hasPrefix(text) || name == text) }
 }
 
 extension SyncReport {

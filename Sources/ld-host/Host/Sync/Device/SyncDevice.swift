@@ -218,16 +218,17 @@ extension SyncDevice {
     }
 
     /// Leaves the group: the values stay, and what sync knew of them goes.
-    func leave() async throws(StorageError) {
+    ///
+    /// - Parameter isOffline: Whether the other devices are not told.
+    func leave(offline isOffline: Bool) async throws(StorageError) {
         try await lane.run("leaving the sync group") { [self] () throws(StorageError) in
             try lock.exclusive { (file) throws(StorageError) in
                 guard let membership = try SyncMembership.load(from: keychain, crypto) else { throw Self.noGroup }
                 let group = try MemberGroup(
                     membership, crypto, keychain: keychain, page: try SyncPlace.log(in: home))
                 // The machine that this one is a copy of stays in the group.
-                if group.members.count > 1, group.members.contains(group.me), try !isOtherMachine(group) {
-                    try group.remove(group.me)
-                    try group.publish(to: TransportCarrier(transport))
+                if !isOffline, group.members.count > 1, group.members.contains(group.me), try !isOtherMachine(group) {
+                    try group.leave(by: TransportCarrier(transport))
                 }
                 try forgetEntries()
                 try keychain.remove()
