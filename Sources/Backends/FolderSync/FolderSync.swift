@@ -19,7 +19,9 @@ import Synchronization
 ///   that was published last, by the device's clock. See ``Branches``.
 /// - **Late files.** A reader waits for files that are missing or shorter than they were. If a position names one that
 ///   is gone, or has been unfinished for ten minutes, the position is lost.
-/// - **Damage.** The records behind damaged bytes are not read before the copying program or a base repairs them.
+/// - **Damage.** The records behind damaged bytes are not read before the copying program repairs them, or the device
+///   that published them reads from the beginning: then its next segment is a base, and the engine publishes what the
+///   transport has lost.
 /// - **Unmounting.** An unmounted folder is usually an empty one: name an entry of the folder as `marker` to notice it.
 package final class FolderSync: SyncTransport {
     package static let component = ComponentInfo(
@@ -137,6 +139,7 @@ package final class FolderSync: SyncTransport {
             let problems = reading.problems.count
             defer {
                 for problem in reading.problems.dropFirst(problems) { log(.warning, Self.component.id, problem) }
+                for writer in reading.damaged { try? publisher(of: writer).noteDamage() }
                 if !reading.problems.isEmpty { watch.expectMore() }
             }
             try reading.read {

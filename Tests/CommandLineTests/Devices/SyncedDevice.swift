@@ -6,6 +6,8 @@ import Testing
 struct SyncedDevice {
     /// What `ld-host sync status` says.
     struct Status: Decodable {
+        /// The device's id.
+        let device: String
         let members: Int
         let isJoining: Bool
         let isComplete: Bool

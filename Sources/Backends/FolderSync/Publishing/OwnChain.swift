@@ -10,12 +10,14 @@ struct OwnChain {
     /// The segment that the next one follows.
     let last: SegmentHeader.Previous?
 
-    /// - Parameter own: The last segment that this process has written.
+    /// - Parameters:
+    ///   - own: The last segment that this process has written.
+    ///   - isDamaged: Whether readers cannot come past one of the segments.
     /// - Throws: `StorageError`; ``Vanished``.
-    init(_ segments: WriterSegments, own: SegmentHeader.Previous?) throws {
+    init(_ segments: WriterSegments, own: SegmentHeader.Previous?, isDamaged: Bool = false) throws {
         branches = try Branches(segments)
         let active = branches.active
-        var isWhole = !branches.isForked
+        var isWhole = !branches.isForked && !isDamaged
         for segment in active where segment.base == nil {
             guard let previous = segment.previous else { continue }
             isWhole =

@@ -40,6 +40,8 @@ final class Publisher: Sendable {
         /// The segments that were there when the current one was begun, and that one.
         var names: [SegmentName] = []
         var isUsable = false
+        /// Whether readers cannot come past a segment: the next one has to be a base.
+        var isDamaged = false
     }
 
     private let writer: String
@@ -58,6 +60,9 @@ final class Publisher: Sendable {
         (self.writer, self.directory, self.settings, self.headers) = (writer, directory, settings, headers)
         self.log = log
     }
+
+    /// Lets the next segment be a base, since one of the segments is damaged.
+    func noteDamage() { state.withLock { ($0.isUsable, $0.isDamaged) = (false, true) } }
 
     /// Makes changes durable, in order.
     ///
@@ -143,7 +148,7 @@ final class Publisher: Sendable {
             return current
         }
         state.isUsable = false
-        let chain = try chain(after: state.current)
+        let chain = try chain(after: state.current, isDamaged: state.isDamaged)
         let (previous, check, newest) = try compacting(chain)
         let name = SegmentName(stamp: try Self.stamp(after: newest, directory), id: .random(in: 1 ... .max))
         let header = SegmentHeader(writer: writer, name: name, previous: previous, nextCheck: check)
@@ -159,14 +164,15 @@ final class Publisher: Sendable {
         let segment = OpenSegment(frames, length: header.length)
         state.current = segment
         state.names = try directory.segmentNames()
-        state.isUsable = true
+        (state.isUsable, state.isDamaged) = (true, false)
         return segment
     }
 
-    private func chain(after own: OpenSegment?) throws -> OwnChain {
+    private func chain(after own: OpenSegment?, isDamaged: Bool) throws -> OwnChain {
         for _ in 0..<Self.attempts {
             do {
-                return try OwnChain(WriterSegments(writer, in: directory, headers), own: own.map { $0.previous })
+                return try OwnChain(
+                    WriterSegments(writer, in: directory, headers), own: own.map { $0.previous }, isDamaged: isDamaged)
             } catch is Vanished {}
         }
         throw StorageError(system: EBUSY, "list", path: directory.path, detail: "its files keep changing")

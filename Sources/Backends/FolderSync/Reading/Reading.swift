@@ -19,6 +19,8 @@ final class Reading {
     private var states: [WriterState] = []
     /// What could not be read; it is left for a later fetch.
     private(set) var problems: [String] = []
+    /// The writers of segments that are damaged.
+    private(set) var damaged: Set<String> = []
 
     init(_ folder: SharedFolder, _ headers: HeaderCache, _ entries: [Position.Entry]) {
         (self.folder, self.headers, self.entries) = (folder, headers, entries)
@@ -54,8 +56,8 @@ final class Reading {
             defer { states[index].known = known }
             var first: WriterSegments? = states[index].segments
             let isAtEnd = try attempt(writer) { directory in
-                let segments = try first.take() ?? WriterSegments(writer, in: directory, headers)
-                states[index].segments = segments
+                var segments = try first.take() ?? WriterSegments(writer, in: directory, headers)
+                defer { states[index].segments = segments }
                 return try segments.read(&known) { frame in
                     guard frame.kind == .put else { return true }
                     let record = SyncRecord(writer: writer, name: frame.nameText, content: Data(frame.content))
@@ -66,8 +68,19 @@ final class Reading {
                 }
             }
             if let failure { throw failure }
+            noteDamage(of: states[index].segments)
             states[index].isRead = isAtEnd != nil
             if isAtEnd == false { return }
+        }
+    }
+
+    private func noteDamage(of segments: WriterSegments) {
+        for name in segments.damaged.sorted() {
+            damaged.insert(segments.writer)
+            problems.append(
+                "'\(folder.path)/\(segments.writer)/\(name)' is damaged, so what device '\(segments.writer)' published "
+                    + "after it is not read; copy the file again, or run on that device: "
+                    + "ld-host sync pull --from-start")
         }
     }
 

@@ -23,6 +23,9 @@ struct WriterSegments {
     /// Where segments end that nothing is added to.
     private var ends: [SegmentName: Int] = [:]
     private var names: Set<SegmentName> = []
+    /// The segments whose frames end before the next one begins, as far as they were read: their bytes are not those
+    /// that were written, and what comes behind is not read.
+    private(set) var damaged: Set<SegmentName> = []
 
     /// - Throws: ``Vanished`` if segments were added or removed meanwhile; `StorageError`.
     init(_ writer: String, in directory: DurableDirectory, _ headers: HeaderCache) throws {
@@ -86,14 +89,21 @@ struct WriterSegments {
     /// - Parameter known: How far the reader knows segments. What it reads is added.
     /// - Returns: Whether it came to the end.
     /// - Throws: ``Vanished`` if a segment was removed meanwhile; `StorageError`.
-    func read(_ known: inout [SegmentName: Int], _ body: (Frame) -> Bool) throws -> Bool {
+    mutating func read(_ known: inout [SegmentName: Int], _ body: (Frame) -> Bool) throws -> Bool {
         addAncestors(to: &known)
         let unclear = known.keys.filter { !explains($0) }.max()
         var newest: NewestFrames?
         for segment in segments {
             let name = segment.name
             if known[name] == nil, let unclear, name < unclear { continue }
-            guard let start = start(of: segment, known) else { continue }
+            guard let start = start(of: segment, known) else {
+                if let previous = segment.previous, try size(of: previous.name) >= previous.length,
+                    known[previous.name] != nil
+                {
+                    damaged.insert(previous.name)
+                }
+                continue
+            }
             if known[name] == nil, covered[name] == nil { known[name] = start }
             if let end = end(of: name), start >= end { continue }
             let reader = try reader(of: name, from: start)

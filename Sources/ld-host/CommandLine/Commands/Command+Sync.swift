@@ -132,10 +132,14 @@ extension Command {
 
     static let syncPull = Command(
         name: "sync pull", summary: "take in what other devices have published",
-        details: "Prints the addresses of the values that have changed. What has changed here is published, too.",
-        options: [json]
-    ) { _, session in
-        let report = try await session.router().sync()
+        details: """
+            Prints the addresses of the values that have changed. What has changed here is published, too. If what
+            carries the values has damaged or lost some of them, --from-start finds out which of this device's they are,
+            and publishes them again.
+            """,
+        options: [Option(name: "--from-start", help: "read everything again, and not only what is new"), json]
+    ) { arguments, session in
+        let report = try await session.router().sync(fromStart: arguments.has("--from-start"))
         try show(report, session)
         return report.removalsToAccept > 0 ? .failure : .done
     }

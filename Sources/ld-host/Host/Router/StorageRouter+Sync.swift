@@ -18,11 +18,15 @@ internal import Synchronization
 extension StorageRouter {
     /// Publishes what has changed on this device, and takes over what others have published.
     ///
+    /// - Parameter isFromStart: Whether to read everything that the transport has, and not only what is new, and to
+    ///   publish again what it has lost of this device's. Takes time that grows with the number of values.
     /// - Throws: `notFound` if this device is in no group; `permissionDenied` if it was removed; `storeUnavailable` if
     ///   the other side cannot be reached; whatever a store reports. What was not done is done by the next call.
     @discardableResult
-    public func sync() async throws -> SyncReport {
-        let report = try await syncDevice().sync()
+    public func sync(fromStart isFromStart: Bool = false) async throws -> SyncReport {
+        let report = try await syncDevice().sync { (turn) throws(StorageError) in
+            if isFromStart { try turn.engine.readFromStart() }
+        }
         await expireSyncConflicts(try await snapshot())
         return report
     }

@@ -282,6 +282,10 @@ extension SyncEngine {
         (same.acknowledged, same.known) = (last.acknowledged, last.known)
         if same != last { return true }
         return others.contains { writer in
+            // What does not arrive may be lost, which its writer can find out.
+            if vainPulls > 1, incomplete[writer] != nil, last.known[writer]?.status != status.known[writer]?.status {
+                return true
+            }
             guard let their = progress.writers[writer]?.status else { return false }
             let (old, new) = (last.acknowledged[writer] ?? 0, status.acknowledged[writer] ?? 0)
             return new > old && (their.waiting > old || their.ended > old)

@@ -31,7 +31,7 @@ extension SyncEngine {
             progress.position = progress.hasPassedOver || progress.isJoining && !isConsistent ? nil : position
             progress.hasPassedOver = false
             try saveProgress()
-        } else if isStuck() {
+        } else if isStuck() || isMissed() {
             try startOver()
         }
         if isRestored { return try progress.isJoining ? doubtOwnValues() : beginAgain() }
@@ -54,6 +54,27 @@ extension SyncEngine {
         vainPulls += 1
         return vainPulls & (vainPulls - 1) == 0
     }
+
+    /// Whether the next pull begins at the beginning, since another member has this device's latest status, and has
+    /// said that it lacks records: the transport may have lost them. A process answers each such status once.
+    private func isMissed() -> Bool {
+        guard !progress.isJoining, let own = progress.writers[group.me], own.statusCounter == progress.statusCounter,
+            let counter = own.status?.counter
+        else { return false }
+        var isNew = false
+        for writer in others {
+            guard let status = progress.writers[writer]?.status, !status.isJoining,
+                let known = status.known[group.me], known.status == own.statusCounter, known.taken < counter,
+                answered[writer] != known
+            else { continue }
+            answered[writer] = known
+            isNew = true
+        }
+        return isNew
+    }
+
+    /// Reads all that the transport has with the next pull, and publishes what it has lost.
+    func readFromStart() throws(StorageError) { try startOver() }
 
     func nextPage(
         after position: Data?

@@ -101,6 +101,8 @@ package final class SyncEngine {
     var incomplete: [DeviceID: SyncDigest] = [:]
     /// How many pulls in a row have not changed that.
     var vainPulls = 0
+    /// What members knew of this device when they said that they lack records of it, for the last time.
+    var answered: [DeviceID: SyncStatus.Known] = [:]
     /// Whether this process has given out a counter.
     var hasCounted = false
     /// Whether all has worked, the last time when this process pulled and published.
