@@ -82,15 +82,7 @@ final class RouterReplica: SyncReplica {
         for store in serving + former {
             // One that does not serve any more may not answer any more.
             let isFormer = former.contains { $0 === store }
-            for name in isFormer ? (try? names(in: store)) ?? [] : try names(in: store) {
-                let place = try SyncPlace.entry(name, in: store)
-                guard let data = try place.valueNow() else { continue }
-                guard let entry = SyncEntry(data) else {
-                    throw SyncForm.error(
-                        decoding: data, known: SyncEntry.version,
-                        "what sync knows of a value, '\(place.address)' in store '\(store.name)',",
-                        ifDamaged: "restore the store from a backup, or leave the group and join again")
-                }
+            for (name, entry) in isFormer ? (try? entries(in: store)) ?? [] : try entries(in: store) {
                 if let key = byAddress[entry.address], key.resolved.open !== store {
                     strays.append((name, entry, store))
                     continue
@@ -139,15 +131,50 @@ final class RouterReplica: SyncReplica {
             hint: "copy what is there: ld-host store copy \(store.name) \(serving) --domain \(domain)")
     }
 
-    private func names(in store: OpenStore) throws(StorageError) -> [String] {
-        try store.repeating { () throws(StorageError) in
-            var names: [String] = []
-            try store.store.forEachName(in: HostSettings.syncNamespace, prefix: SyncPlace.entryPrefix) {
-                names.append(String($0.dropFirst(SyncPlace.entryPrefix.count)))
-                return true
+    /// The entries in a store, by the names of their records: read at once, if the store can.
+    private func entries(in store: OpenStore) throws(StorageError) -> [(name: String, entry: SyncEntry)] {
+        let (place, prefix) = (HostSettings.syncNamespace, SyncPlace.entryPrefix)
+        guard store.sealing == nil, store.store.abilities.bulk != nil else {
+            let names: [String] = try store.repeating { () throws(StorageError) in
+                var names: [String] = []
+                try store.store.forEachName(in: place, prefix: prefix) {
+                    names.append(String($0.dropFirst(prefix.count)))
+                    return true
+                }
+                return names
             }
-            return names
+            var entries: [(name: String, entry: SyncEntry)] = []
+            for name in names {
+                guard let data = try SyncPlace.entry(name, in: store).valueNow() else { continue }
+                entries.append((name, try Self.entry(data, named: name, in: store)))
+            }
+            return entries
         }
+        return try store.repeating { () throws(StorageError) in
+            var entries: [(name: String, entry: SyncEntry)] = []
+            var failure: StorageError?
+            try store.store.forEachValue(in: place, prefix: prefix) { value in
+                guard let bytes = value.value else { return true }
+                let name = String(decoding: value.name.dropFirst(prefix.utf8.count), as: UTF8.self)
+                do throws(StorageError) {
+                    entries.append((name, try Self.entry(Data(bytes), named: name, in: store)))
+                } catch { failure = error }
+                return failure == nil
+            }
+            if let failure { throw failure }
+            return entries
+        }
+    }
+
+    private static func entry(
+        _ data: Data, named name: String, in store: OpenStore
+    ) throws(StorageError) -> SyncEntry {
+        if let entry = SyncEntry(data) { return entry }
+        throw SyncForm.error(
+            decoding: data, known: SyncEntry.version,
+            "what sync knows of a value, '\(HostSettings.syncNamespace)/\(SyncPlace.entryPrefix)\(name)' in store "
+                + "'\(store.name)',",
+            ifDamaged: "restore the store from a backup, or leave the group and join again")
     }
 
     func parked(_ name: String) throws(StorageError) -> Data? {
