@@ -24,7 +24,7 @@ struct NATSCarrier: Carrier {
     func connect(_ home: Home, number: Int) throws {
         var options = ["servers": isSecure ? server.secureURL : server.url, "timeout": "5"]
         if isSecure {
-            try home.done("set", "keychain:app/nats", input: Array("\(Self.password)\n".utf8))
+            try home.done("set", "keychain:app/nats", "--stdin", input: Array("\(Self.password)\n".utf8))
             options.merge(
                 ["caFile": server.file("authority.crt"), "user": "ann", "password": "keychain:app/nats"]) { $1 }
         }
