@@ -12,15 +12,15 @@ extension Pool {
         var attempts = 0
         while true {
             attempts += 1
-            var host = hosts
+            var host: String?
             do {
-                return try withLink(until: deadline) { link in
+                return try withLink(until: deadline, checked: attempts > 1) { link in
                     host = link.host
                     return try body(link, deadline)
                 }
             } catch LinkFailure.refused(let error) {
                 guard error.isConflict || error.isStalePlan, attempts <= options.poolSize, !deadline.isOver else {
-                    throw StorageError(error, work(), host)
+                    throw StorageError(error, work(), host ?? hosts)
                 }
             } catch LinkFailure.lost(let loss) {
                 guard loss.wasSent, !loss.isLate, attempts <= Self.attempts, !deadline.isOver else {

@@ -48,18 +48,24 @@ final class Pool: @unchecked Sendable {
 
     /// Lends a link for the duration of `body`. One that is then lost or in a transaction is closed.
     ///
+    /// - Parameter isChecked: As ``take(until:checked:)``.
     /// - Throws: `busy` if all links are lent until the deadline, ``LinkFailure`` if no server can be reached, and what
     ///   `body` throws.
-    func withLink<Result>(until deadline: Deadline, _ body: (Link) throws -> Result) throws -> Result {
-        let link = try take(until: deadline)
+    func withLink<Result>(
+        until deadline: Deadline, checked isChecked: Bool = true, _ body: (Link) throws -> Result
+    ) throws -> Result {
+        let link = try take(until: deadline, checked: isChecked)
         defer { give(link) }
         return try body(link)
     }
 
     /// Takes a link, which ``give(_:)`` returns.
-    func take(until deadline: Deadline) throws -> Link {
+    ///
+    /// - Parameter isChecked: Whether to leave out those that the server has ended meanwhile, which takes a system
+    ///   call. What is repeated after the loss of a connection need not know that before.
+    func take(until deadline: Deadline, checked isChecked: Bool = true) throws -> Link {
         while let idle = try idleLink(until: deadline) {
-            if idle.isUsable { return idle }
+            if !isChecked || idle.isUsable { return idle }
             forget()
         }
         do {
@@ -70,7 +76,8 @@ final class Pool: @unchecked Sendable {
         }
     }
 
-    /// Returns a link that ``take(until:)`` lent. Whether the server has ended it is asked when it is taken again.
+    /// Returns a link that ``take(until:checked:)`` lent. Whether the server has ended it is checked when it is taken
+    /// again.
     func give(_ link: Link) {
         guard link.isIdle else { return forget() }
         pthread_mutex_lock(lock)
