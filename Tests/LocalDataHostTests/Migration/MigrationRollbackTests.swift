@@ -40,6 +40,32 @@ import Testing
         #expect(try await router.get(key) == "secret old")
     }
 
+    @Test(
+        "a rollback restores what was recorded with values that are not sealed",
+        arguments: [.fileSystem(), .custom(name: "rows")] as [StorageDomain])
+    func recorded(domain: StorageDomain) async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let source: StorageKey<String> = MigrationHome.key("old", domain)
+        let key: StorageKey<String> = MigrationHome.key("new", domain) {
+            AnyStorageMigration(
+                SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(source), conflictPolicy: .takeSource))
+        }
+        try await home.router(version: "1.0").set("old", for: source)
+        try await home.router(version: "1.5").set("new", for: key)
+        let router = try home.router(version: "2.0")
+        let before = [
+            try await router.attributes(of: .key(source))?.kept, try await router.attributes(of: .key(key))?.kept,
+        ]
+        #expect(before.map { $0?.appVersion } == ["1.0", "1.5"])
+        #expect(try await router.forceMigration(for: key).outcome == .migrated)
+        try await router.rollbackMigration(of: key)
+        #expect(try await router.get(source) == "old")
+        #expect(try await router.get(key) == "new")
+        #expect(try await router.attributes(of: .key(source))?.kept == before[0])
+        #expect(try await router.attributes(of: .key(key))?.kept == before[1])
+    }
+
     @Test("a value that has changed since is not overwritten")
     func changed() async throws {
         for changesSource in [false, true] {

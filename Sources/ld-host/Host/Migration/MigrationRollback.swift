@@ -74,7 +74,8 @@ struct MigrationRollback {
         guard let name = change.image else { return nil }
         let image = try LedgerPlace.image(name, of: resolved, nil)
         guard let stored = try await image.stored() else { return nil }
-        let attributes = try await image.storedAttributes()?.kept
+        let value = try await image.sealedValue()
+        let attributes = try await onIOThread { () throws(StorageError) in try value.attributes()?.kept }
         let data = try await image.opened(stored)
         // One that is sealed does not open if it is damaged.
         guard !image.layers.isEmpty || StableHash.of(data) == change.before else {

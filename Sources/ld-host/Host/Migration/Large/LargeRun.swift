@@ -51,9 +51,10 @@ struct LargeRun: Sendable {
         row.removed = [removed]
         page[row.id] = row
         try await ledger.commit(page, with: changes)
-        var attributes = try destination.writing(dataVersion: dataVersion).attributes
+        let target = try destination.writing(dataVersion: dataVersion)
+        var attributes = target.attributes
         if let expires = try await move.destination.expiry(among: [move.source]), attributes?.expires == nil {
-            attributes = destination.attributes(expires: expires)
+            attributes = target.attributes(expires: expires)
         }
         let replaces = written.before != nil
         try await onIOThread { [attributes] () throws(StorageError) in
@@ -154,10 +155,10 @@ struct LargeRun: Sendable {
             }
         }
         var changes: [BatchChange] = []
-        if let image, let replaced {
-            let attributes = destination.attributes == nil ? nil : try await image.storedAttributes()?.kept
+        if let replaced {
+            let isKept = destination.attributes != nil
             try await onIOThread { () throws(StorageError) in
-                try replaced.copy(to: values.source, attributes: attributes)
+                try replaced.copy(to: values.source, attributes: isKept ? replaced.attributes()?.kept : nil)
             }
         } else {
             changes.append(try await ledger.change(destination, to: nil))
