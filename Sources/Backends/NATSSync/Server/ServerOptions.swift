@@ -18,7 +18,7 @@ struct ServerOptions: Sendable {
         .string("credentialsFile", default: "", help: "the user's credentials (.creds): \(secret)"),
         .string("user", default: "", help: "the user's name, if the server asks for a password"),
         .string("passwordFile", default: "", help: "the user's password alone: \(secret)"),
-        .secret("password", help: "the user's password, in place of a file: the address of a value of the keychain"),
+        .secret("password", help: "the user's password, in place of a file: the address of a value in the keychain"),
         .number("timeout", default: 10, help: "how long a call waits for an answer of the server, in seconds"),
         .integer("largestRecord", default: 1_000_000, help: "the largest record in bytes; at least 262144"),
         .boolean(

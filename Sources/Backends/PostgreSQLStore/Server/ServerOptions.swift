@@ -12,7 +12,7 @@ struct ServerOptions: Sendable {
             help:
                 "a file with the password alone, readable by its owner only: an absolute path, or "
                 + "$CREDENTIALS_DIRECTORY/NAME; empty: PGPASSFILE or ~/.pgpass"),
-        .secret("password", help: "the password, in place of a file: the address of a value of the keychain"),
+        .secret("password", help: "the password, in place of a file: the address of a value in the keychain"),
         .string("schema", default: "localdata", help: "the schema that holds the tables; created if it is missing"),
         .integer("poolSize", default: 8, help: "how many connections the store opens at most, besides that of watches"),
         .number("timeout", default: 10, help: "time limit for a call, and for each MiB of a large value, in seconds"),
