@@ -80,9 +80,13 @@ final class RouterReplica: SyncReplica {
         var strays: [(name: String, entry: SyncEntry, store: OpenStore)] = []
         let (serving, former) = entryStores()
         for store in serving + former {
-            // One that does not serve any more may not answer any more.
             let isFormer = former.contains { $0 === store }
-            for (name, entry) in isFormer ? (try? entries(in: store)) ?? [] : try entries(in: store) {
+            var found: [(name: String, entry: SyncEntry)] = []
+            do throws(StorageError) { found = try entries(in: store) } catch {
+                // One that does not serve any more may not answer any more.
+                guard isFormer, ![.corrupt, .unsupported].contains(error.code) else { throw error }
+            }
+            for (name, entry) in found {
                 if let key = byAddress[entry.address], key.resolved.open !== store {
                     strays.append((name, entry, store))
                     continue
