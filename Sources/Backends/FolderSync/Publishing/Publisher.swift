@@ -164,7 +164,8 @@ final class Publisher: Sendable {
         let segment = OpenSegment(frames, length: header.length)
         state.current = segment
         state.names = try directory.segmentNames()
-        (state.isUsable, state.isDamaged) = (true, false)
+        // If the base could not be written, the next segment is another attempt.
+        (state.isUsable, state.isDamaged) = (true, state.isDamaged && previous?.name == chain.last?.name)
         return segment
     }
 

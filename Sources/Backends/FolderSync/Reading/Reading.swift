@@ -78,9 +78,9 @@ final class Reading {
         for name in segments.damaged.sorted() {
             damaged.insert(segments.writer)
             problems.append(
-                "'\(folder.path)/\(segments.writer)/\(name)' is damaged, so what device '\(segments.writer)' published "
-                    + "after it is not read; copy the file again, or run on that device: "
-                    + "ld-host sync pull --from-start")
+                "'\(folder.path)/\(segments.writer)/\(name)' is damaged, or has not arrived whole, so what device "
+                    + "'\(segments.writer)' published after it is not read; if it stays so, copy the file again, or let "
+                    + "that device sync from the start")
         }
     }
 

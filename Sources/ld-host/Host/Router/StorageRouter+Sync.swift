@@ -25,7 +25,7 @@ extension StorageRouter {
     @discardableResult
     public func sync(fromStart isFromStart: Bool = false) async throws -> SyncReport {
         let report = try await syncDevice().sync { (turn) throws(StorageError) in
-            if isFromStart { try turn.engine.readFromStart() }
+            if isFromStart { try turn.engine.startOver() }
         }
         await expireSyncConflicts(try await snapshot())
         return report

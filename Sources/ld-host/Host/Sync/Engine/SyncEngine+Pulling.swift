@@ -73,9 +73,6 @@ extension SyncEngine {
         return isNew
     }
 
-    /// Reads all that the transport has with the next pull, and publishes what it has lost.
-    func readFromStart() throws(StorageError) { try startOver() }
-
     func nextPage(
         after position: Data?
     ) throws(StorageError) -> (records: [SyncRecord], position: Data?, isMore: Bool) {
@@ -89,7 +86,8 @@ extension SyncEngine {
         return (records, next, records.count >= limits.page || bytes >= limits.pageBytes)
     }
 
-    private func startOver() throws(StorageError) {
+    /// Lets the next pull read all that the transport has. What it has lost of this device's is published again.
+    func startOver() throws(StorageError) {
         progress.position = nil
         try saveProgress()
     }
