@@ -71,16 +71,6 @@ struct PasswordTests {
     init() throws {
         server = try PostgreSQLServer.shared.get()
         folder = try TemporaryFolder()
-        try server.run(
-            """
-            DO $$ BEGIN
-                PERFORM pg_advisory_xact_lock(1);
-                IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'secret') THEN
-                    CREATE ROLE secret LOGIN PASSWORD 'correct horse';
-                    GRANT CREATE ON DATABASE postgres TO secret;
-                END IF;
-            END $$
-            """)
     }
 
     private func store(_ password: String, mode: Int = 0o600) throws -> OpenStore {
@@ -91,14 +81,14 @@ struct PasswordTests {
 
     @Test("is read from a file at each connection")
     func file() throws {
-        let store = try store("correct horse")
+        let store = try store(PostgreSQLServer.password)
         try store.set("name", "value")
         #expect(try store.text("name") == "value")
     }
 
     @Test("is not read from a file that others can read", arguments: [0o604, 0o640, 0o644])
     func rights(_ mode: Int) throws {
-        let store = try store("correct horse", mode: mode)
+        let store = try store(PostgreSQLServer.password, mode: mode)
         let error = #expect(throws: StorageError.self) { try store.get("name") }
         #expect(error?.code == .permissionDenied)
         #expect(error?.message.contains("\(folder.path)/password") ?? false)

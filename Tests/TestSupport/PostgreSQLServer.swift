@@ -55,6 +55,9 @@ package final class PostgreSQLServer: Sendable {
     /// Makes a standby a primary, and returns when it accepts writes.
     package func promote() throws { try companion.send("promote") }
 
+    /// The password of the user `secret`; no other user is asked for one.
+    package static let password = "correct horse"
+
     /// The URI of its database.
     package func uri(_ user: String = "localdata", host: String = "127.0.0.1", _ query: String = "") -> String {
         "postgresql://\(user)@\(host):\(port)/postgres\(query)"

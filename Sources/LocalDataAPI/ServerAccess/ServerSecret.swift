@@ -1,10 +1,9 @@
-internal import Glibc
 package import LocalDataAPI
 
 /// A secret that a server asks for: a file that holds it, or the text that the host has given.
 package enum ServerSecret: Sendable {
     case file(SecretFile)
-    case text(SecretText)
+    case text(String)
 
     /// The secret that a component's options name; `nil` if they name none.
     ///
@@ -24,7 +23,7 @@ package enum ServerSecret: Sendable {
             throw StorageError(
                 .invalidOptions, "options '\(text)' and '\(file)' exclude each other", hint: "leave one of them out")
         }
-        self = .text(SecretText(try options.string(text)))
+        self = .text(try options.string(text))
     }
 
     /// Lends the secret, without a line end, followed by a zero byte.
@@ -33,32 +32,7 @@ package enum ServerSecret: Sendable {
     package func with<Result>(_ body: (UnsafePointer<CChar>) throws -> Result) throws -> Result {
         switch self {
         case .file(let file): try file.with(body)
-        case .text(let text): try text.with(body)
+        case .text(let text): try text.withCString(body)
         }
-    }
-}
-
-/// A secret in memory of its own, which is cleared before it is freed.
-package final class SecretText: @unchecked Sendable {
-    // Written in init only.
-    private let start: UnsafeMutablePointer<CChar>
-    private let size: Int
-
-    /// Copies text without a zero byte.
-    package init(_ text: String) {
-        let bytes = Array(text.utf8CString)
-        size = bytes.count
-        start = .allocate(capacity: size)
-        start.initialize(from: bytes, count: size)
-    }
-
-    deinit {
-        explicit_bzero(start, size)
-        start.deallocate()
-    }
-
-    fileprivate func with<Result>(_ body: (UnsafePointer<CChar>) throws -> Result) rethrows -> Result {
-        defer { withExtendedLifetime(self) {} }
-        return try body(start)
     }
 }

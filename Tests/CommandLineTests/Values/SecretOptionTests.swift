@@ -4,7 +4,7 @@ import Testing
 /// An option that is a secret, which the keychain holds.
 @Suite("A password in the keychain", .serialized)
 struct SecretOptionTests {
-    private static let password = "correct horse"
+    private static let password = PostgreSQLServer.password
     private let server: PostgreSQLServer
     private let home: Home
 
@@ -12,20 +12,9 @@ struct SecretOptionTests {
         server = try PostgreSQLServer.shared.get()
         home = try Home()
         try home.done("config", "set", "stores.shared.component", "postgresql")
-        try home.done("config", "set", "stores.shared.options.uri", server.uri("keyed"))
+        try home.done("config", "set", "stores.shared.options.uri", server.uri("secret"))
         try home.done("config", "set", "stores.shared.options.schema", "keyed_\(UInt32.random(in: 0 ... .max))")
         try home.done("config", "set", "domains.userDefaults", "shared")
-        let sql = """
-            DO $$ BEGIN
-                PERFORM pg_advisory_xact_lock(2);
-                IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'keyed') THEN
-                    CREATE ROLE keyed LOGIN PASSWORD '\(Self.password)';
-                    GRANT CREATE ON DATABASE postgres TO keyed;
-                END IF;
-            END $$
-            """
-        let ending = try home.run("/usr/bin/psql", ["-XAtq", "-v", "ON_ERROR_STOP=1", server.uri(), "-c", sql])
-        #expect(ending.status == 0, "\(ending.errors)")
     }
 
     /// Every file of the home that has the password in it.
@@ -78,7 +67,7 @@ struct SecretOptionTests {
         try home.done("config", "set", "stores.shared.options.password", "keychain:app/database")
         let ending = try home.run("get", "userDefaults/theme")
         #expect(ending.status != 0 && !ending.errors.contains("horse"), "\(ending.errors)")
-        #expect(ending.errors.contains("keyed"), "\(ending.errors)")
+        #expect(ending.errors.contains("\"secret\""), "\(ending.errors)")
     }
 
     @Test(

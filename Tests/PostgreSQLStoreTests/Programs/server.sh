@@ -61,10 +61,15 @@ prepare_postgres() {
     shift
     $user "$programs/$program" -D "$folder/postgres/data" --no-sync "$@" \
         >"$folder/$program.log" 2>&1 || { cat "$folder/$program.log"; exit 1; }
+    # A user who is asked for a password; see PostgreSQLServer.password.
+    if [ -z "$origin" ]; then
+        printf '%s\n' "CREATE ROLE secret LOGIN PASSWORD 'correct horse'" "GRANT CREATE ON DATABASE postgres TO secret" |
+            $user "$programs/postgres" --single -F -D "$folder/postgres/data" postgres >>"$folder/$program.log" 2>&1
+    fi
     cat >"$folder/postgres/hba.conf" <<END
 local all all trust
-hostssl all,replication secret,keyed 127.0.0.1/32 scram-sha-256
-host all secret,keyed 127.0.0.1/32 scram-sha-256
+hostssl all,replication secret 127.0.0.1/32 scram-sha-256
+host all secret 127.0.0.1/32 scram-sha-256
 host all,replication all 127.0.0.1/32 trust
 END
 }
