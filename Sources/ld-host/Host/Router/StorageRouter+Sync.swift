@@ -37,7 +37,7 @@ extension StorageRouter {
             .expire(after: snapshot.settings.migrationGrace)
     }
 
-    /// Does what ``sync()`` does if this device is in a group, and logs a failure: for the start of an app.
+    /// Does what ``sync(fromStart:)`` does if this device is in a group, and logs a failure: for the start of an app.
     ///
     /// - Returns: `nil` if there is no transport, the device is in no group, or sync failed.
     @discardableResult
@@ -55,7 +55,7 @@ extension StorageRouter {
     /// Publishes the value of a key with the policy `manual`, and syncs.
     ///
     /// - Throws: `dataTooLargeForSync` if the transport cannot carry it; `unsupported` if the key does not take part;
-    ///   what ``sync()`` throws.
+    ///   what ``sync(fromStart:)`` throws.
     @discardableResult
     public func sync<Value>(_ key: StorageKey<Value>) async throws -> SyncReport { try await sync(AnyStorageKey(key)) }
 
