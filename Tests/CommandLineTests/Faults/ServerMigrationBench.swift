@@ -38,7 +38,7 @@ final class ServerMigrationBench {
     private let server: PostgreSQLServer
     private let words: [String]
     private let libraries: String
-    /// The database of the runs, and the one that keeps the state before.
+    /// The database of the runs.
     private let database = "attempt_\(UInt32.random(in: 0 ... .max))"
 
     private static let library = Result {
@@ -55,19 +55,15 @@ final class ServerMigrationBench {
         libraries = "\(try Self.library.get()) \(try FaultShim.library.get())"
         server = try Self.server.get()
         home = try Home()
-        try sql("create database \(database)")
+        try sql("create database \(database)", in: "postgres")
         let ending = try home.run(MigrationBench.program, words + ["prepare"], adding: variables)
         guard ending.status == 0 else { throw TestFailure(ending.errors) }
-        try sql("alter database \(database) rename to \(before)")
+        try sql(Self.keeping)
         try shell("mkdir before; for i in data state config; do if test -e $i; then mv $i before/$i; fi; done")
     }
 
-    deinit {
-        _ = try? sql("drop database if exists \(database) with (force)")
-        _ = try? sql("drop database if exists \(before) with (force)")
-    }
+    deinit { _ = try? sql("drop database if exists \(database) with (force)", in: "postgres") }
 
-    private var before: String { "\(database)_before" }
     private var log: String { "\(home.path)/sends" }
 
     private var variables: [String: String] {
@@ -77,10 +73,38 @@ final class ServerMigrationBench {
 
     /// Makes the state that it was in before.
     func reset() throws {
-        try sql("drop database if exists \(database) with (force)")
-        try sql("create database \(database) template \(before)")
+        try sql("call before.restore()")
         try shell("rm -rf data state config; cp -a before/. .")
     }
+
+    /// Keeps what the store has in the database, if anything, and makes the procedure that puts it back and ends what
+    /// is left of connections.
+    private static let keeping = """
+        create schema before;
+        do $do$ declare name text; begin
+            for name in select tablename from pg_tables where schemaname = 'localdata' loop
+                execute format('create table before.%1$I as table localdata.%1$I', name);
+            end loop;
+            for name in select sequencename from pg_sequences where schemaname = 'localdata' loop
+                execute format('create table before.%1$I as select last_value, is_called from localdata.%1$I', name);
+            end loop;
+        end $do$;
+        create procedure before.restore() language plpgsql as $do$ declare name text; begin
+            perform pg_terminate_backend(pid, 10000) from pg_stat_activity
+                where datname = current_database() and pid <> pg_backend_pid();
+            if to_regclass('before.store') is null then
+                drop schema if exists localdata cascade;
+                return;
+            end if;
+            for name in select tablename from pg_tables where schemaname = 'localdata' loop
+                execute format('truncate localdata.%I', name);
+                execute format('insert into localdata.%1$I overriding system value table before.%1$I', name);
+            end loop;
+            for name in select sequencename from pg_sequences where schemaname = 'localdata' loop
+                execute format('select setval(%L, last_value, is_called) from before.%I', 'localdata.' || name, name);
+            end loop;
+        end $do$;
+        """
 
     /// Runs a command of the program, disturbed at a point if there is one.
     func run(_ command: String, _ point: ServerMigrationPoint? = nil) throws -> Run {
@@ -115,18 +139,19 @@ final class ServerMigrationBench {
     func kept() throws -> String {
         let count = """
             select convert_from(domain, 'SQL_ASCII'), count(*) from localdata.value join localdata.place on id = place
-            where convert_from(domain, 'SQL_ASCII') like 'localdata.%' group by 1 order by 1
+            where convert_from(domain, 'SQL_ASCII') like 'localdata.%' group by 1 order by 1;
             """
-        return try sql(count, in: database)
+        return try sql(count)
     }
 
-    @discardableResult private func sql(_ statement: String, in database: String = "postgres") throws -> String {
-        let ending = try home.run(
-            "/usr/bin/psql",
-            [
-                "-X", "-q", "-t", "-A", "-h", "127.0.0.1", "-p", "\(server.port)", "-U", "localdata", "-c", statement,
-                database,
-            ])
+    @discardableResult private func sql(_ statement: String, in database: String? = nil) throws -> String {
+        let ending = try home.shell(
+            """
+            for psql in /usr/lib/postgresql/*/bin/psql; do :; done
+            exec $psql -X -q -t -A -v ON_ERROR_STOP=1 -h 127.0.0.1 -p \(server.port) -U localdata -d "$NAME" <<'END'
+            \(statement)
+            END
+            """, adding: ["NAME": database ?? self.database])
         guard ending.status == 0 else { throw TestFailure("\(statement): \(ending.errors)") }
         return ending.text
     }
