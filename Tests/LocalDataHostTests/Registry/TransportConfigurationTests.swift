@@ -39,6 +39,22 @@ import Testing
     }
 
     @Test(
+        "is opened again when another store serves the keychain that holds its secret, and only then",
+        arguments: [("keychain:app/broker", false), ("x", true)])
+    func remapped(_ option: String, isKept: Bool) async throws {
+        let text =
+            "sync: { transport: 'hostile-sync', options: { mode: '\(option)' } }, stores: { other: { component: 'memory' } }"
+        try await withFixture(text) { configuration in
+            let router = StorageRouter(configuration: configuration)
+            let before = try #require(try await router.snapshot().transport)
+            try await router.configure("sync.maxAutoSyncSize", 7)
+            #expect(try await router.snapshot().transport === before)
+            try await router.configure("domains.keychain", "other")
+            #expect((try await router.snapshot().transport === before) == isKept)
+        }
+    }
+
+    @Test(
         "is refused with the nearest name",
         arguments: [
             (#"sync: { transport: "hostile-snyc" }"#, "no plugin offers the sync component", "'hostile-sync'"),

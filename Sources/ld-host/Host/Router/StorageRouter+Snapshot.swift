@@ -39,7 +39,7 @@ extension StorageRouter {
         return RouterSnapshot(
             settings: settings, registry: registry, catalog: catalog, described: described, log: log, crypto: crypto,
             rings: rings, providers: providers, packs: packs(of: settings, registry: registry, log: log, in: &state),
-            transport: transport(opener, keychain: keychain.flatMap { slots[$0.name] }, in: &state),
+            transport: transport(opener, keychain: keychain, slots, in: &state),
             opener: opener, slots: slots)
     }
 
@@ -92,14 +92,15 @@ extension StorageRouter {
 
     /// The sync transport; an open one stays open as long as its configuration is unchanged.
     private static func transport(
-        _ opener: StoreOpener, keychain: StoreSlot?, in state: inout State
+        _ opener: StoreOpener, keychain: HostSettings.Store?, _ slots: [String: StoreSlot], in state: inout State
     ) -> TransportSlot? {
         opener.settings.sync.transport.map { transport in
-            if let (slot, known) = state.transports[transport], known === opener.registry { return slot }
+            let key = TransportKey(transport, keychain: keychain)
+            if let (slot, known) = state.transports[key], known === opener.registry { return slot }
             let slot = TransportSlot(
                 transport, registry: opener.registry, folders: opener.settings.folders,
-                secrets: opener.secrets(in: keychain), log: opener.log)
-            state.transports[transport] = (slot, opener.registry)
+                secrets: opener.secrets(in: keychain.flatMap { slots[$0.name] }), log: opener.log)
+            state.transports[key] = (slot, opener.registry)
             return slot
         }
     }

@@ -34,7 +34,7 @@ public final class StorageRouter: StorageProviding, Sendable {
         var slots: [SlotKey: StoreSlot] = [:]
         var cryptos: [String: (slot: CryptoSlot, registry: PluginRegistry)] = [:]
         var packs: [HostSettings.Pack: (slot: PackSlot, registry: PluginRegistry)] = [:]
-        var transports: [HostSettings.Sync.Transport: (slot: TransportSlot, registry: PluginRegistry)] = [:]
+        var transports: [TransportKey: (slot: TransportSlot, registry: PluginRegistry)] = [:]
         /// This device in its sync group, as the last snapshot that synced saw it.
         var device: SyncDevice?
         let synced = SyncedChanges()

@@ -169,11 +169,25 @@ struct SlotKey: Hashable {
     init(_ store: HostSettings.Store, keychain: HostSettings.Store?, _ settings: HostSettings) {
         self.store = store
         let isSealedByKeychain = if case .keychain? = store.sealing?.source { true } else { false }
-        let mayHaveSecret = store.options.values.contains {
-            if case .string(let text) = $0 { text.hasPrefix("keychain") } else { false }
-        }
-        self.keychain = isSealedByKeychain || mayHaveSecret ? keychain : nil
+        self.keychain = isSealedByKeychain || Self.mayHaveSecret(store.options) ? keychain : nil
         keyLength = store.sealing == nil ? nil : settings.encryption.keyLength
         provider = store.sealing == nil ? nil : settings.encryption.provider
+    }
+
+    /// Whether one of the options may be a secret that the keychain holds.
+    fileprivate static func mayHaveSecret(_ options: [String: ComponentOption.Value]) -> Bool {
+        options.values.contains { if case .string(let text) = $0 { text.hasPrefix("keychain") } else { false } }
+    }
+}
+
+/// Identifies a configured transport across snapshots, so that one whose configuration is unchanged stays open.
+struct TransportKey: Hashable {
+    private let transport: HostSettings.Sync.Transport
+    /// For transports that need the keychain to be opened.
+    private let keychain: HostSettings.Store?
+
+    init(_ transport: HostSettings.Sync.Transport, keychain: HostSettings.Store?) {
+        self.transport = transport
+        self.keychain = SlotKey.mayHaveSecret(transport.options) ? keychain : nil
     }
 }
