@@ -16,6 +16,15 @@ import Testing
             cacheFolder: "\(fixture.folder)/cache")
     }
 
+    @Test("every component of this package that no app links is one for which an app is told how to get its plugin")
+    func separate() throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        let records = try registry(fixture, [BuiltProducts.folder]).survey()
+        let built = records.flatMap { $0.description?.components.map(\.id) ?? [] }
+        #expect(Set(built) == PluginRegistry.separate.union(["file", "memory"]))
+    }
+
     @Test("two plugins with one component are a tie that names both, in whichever order they are found")
     func tie() throws {
         let fixture = try FixtureBuilder()

@@ -179,8 +179,8 @@ package final class PluginRegistry: Sendable {
     }
 
     /// The components of this package that no program links, most of them because they need a library of the system.
-    private static let separate: Set = [
-        "sqlite", "openssl", "sodium", "secret-service", "postgresql", "standard", "folder",
+    static let separate: Set = [
+        "sqlite", "openssl", "sodium", "secret-service", "postgresql", "standard", "folder", "nats",
     ]
 
     /// Whether this is an app with the product `LocalData`: `ld-host` links the same stores, and is installed.
