@@ -1,7 +1,7 @@
 /*
  * CBackend, a storage plugin in C: keeps values in memory until the process ends.
  *
- * It is a complete one: every configured store has values of its own, any number of threads may use it at once, names
+ * It is complete: every configured store has its own values, any number of threads may use it at once, names
  * can be listed. localdata/plugin.h says what each function owes to its caller.
  */
 #define _DEFAULT_SOURCE /* explicit_bzero(3) */
@@ -15,14 +15,14 @@
 
 /* ---------------------------------------------------------------- what a store is made of ------------------------ */
 
-/* Bytes that nobody changes any more. A reader holds a reference, and no lock, while it hands them out. */
+/* Immutable bytes. A reader holds a reference, and no lock, while it hands them out. */
 typedef struct value {
     atomic_size_t references;
     size_t count;
     unsigned char bytes[];
 } value;
 
-/* An address that holds a value or that somebody holds a handle of. The handle is the entry itself. */
+/* An address that holds a value or that a caller has a handle of. The handle is the entry itself. */
 typedef struct entry {
     struct entry *next;
     size_t hash;
@@ -187,7 +187,7 @@ static ld_status exists(void *self, void *handle, const ld_error_sink *error) {
     return is_stored ? LD_OK : LD_ABSENT;
 }
 
-/* Puts a value, or NULL, in place and tells whether there was one. */
+/* Replaces the value, which may be NULL, and returns whether there was one before. */
 static int replace(store *store, entry *entry, value *value) {
     pthread_mutex_lock(&store->lock);
     struct value *old = entry->value;
@@ -269,7 +269,8 @@ static void discard(list *list) {
     free(list->items);
 }
 
-/* Writes what is in the list, sorted, each once, at most `limit` (0: all), and discards the list. */
+/* Writes the list's items to the sink, sorted and without duplicates, at most `limit` (0: all), and discards the
+ * list. */
 static ld_status hand_out(list *list, uint64_t limit, const ld_sink *sink) {
     ld_status status = LD_OK;
     uint64_t written = 0;

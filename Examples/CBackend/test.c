@@ -17,7 +17,7 @@ const void *localdata_plugin_v1(void);
 
 static ld_bytes text(const char *string) { return (ld_bytes){string, strlen(string)}; }
 
-/* What a sink was given: pieces, with a bar behind each. */
+/* The pieces that a sink received, each followed by a bar. */
 typedef struct collected {
     char text[256];
     size_t count;

@@ -19,12 +19,12 @@ static ld_status fail(const ld_error_sink *error, ld_error_code code, const char
     return LD_FAILED;
 }
 
-/* The bytes, or an address that may be read if there are none: the one that came with them may be any. */
+/* The bytes, or a readable address if there are none: an empty ld_bytes may have any address. */
 static const unsigned char *at(ld_bytes bytes) { return bytes.count > 0 ? bytes.data : (const unsigned char *)""; }
 
 /* ---------------------------------------------------------------- the cipher ------------------------------------- */
 
-/* Whether the host asks for what is offered, with a key and a nonce of its sizes: nothing is padded or cut. */
+/* Whether the provider offers the algorithm, and key and nonce have its sizes: nothing is padded or cut. */
 static ld_status check(ld_algorithm_id algorithm, ld_bytes key, ld_bytes nonce, const ld_error_sink *error) {
     if (algorithm != LD_CHACHA20_POLY1305) {
         return fail(error, LD_ERROR_UNSUPPORTED, "CCrypto has no such cipher", "ask for ChaCha20-Poly1305");
@@ -115,7 +115,7 @@ static const ld_algorithm cipher = {
 static const ld_algorithm derivation = {.size = sizeof(derivation), .id = LD_HKDF_SHA256, .largest = 255 * 32};
 static const ld_algorithm *const algorithms[] = {&cipher, &derivation};
 
-/* What there is nothing of - abilities, key agreement, an end - stays NULL. */
+/* Optional functions that this provider lacks - abilities, key agreement, a finalizer - stay NULL. */
 static const ld_crypto provider = {
     .size = sizeof(provider), .algorithms = algorithms, .algorithm_count = 2, .seal = seal, .open = open_sealed,
     .derive = derive, .random = random_bytes,

@@ -39,7 +39,7 @@ int main(void) {
     CHECK(component->open(component->context, &host, text("{}"), &opened, &error) == LD_OK);
     const ld_crypto *crypto = opened;
 
-    /* What was sealed opens, with the data that belongs to it, and with no other. */
+    /* The sealed bytes open with the additional data that belongs to them, and with no other. */
     ld_bytes key = text("a key of exactly 32 bytes, no mo"), nonce = text("and 12 bytes");
     ld_bytes message = text("hello, world");
     unsigned char sealed[12], tag[16], plain[12];

@@ -9,7 +9,7 @@
 
 #define TEXT(literal) {literal, sizeof(literal) - 1}
 
-/* What the pack has, in the order of its indices. A change of what a migration does is a new revision of it. */
+/* The pack's migrations, in the order of their indices. When the behaviour of one changes, it gets a new revision. */
 static const char migrations[] =
     "[{\"id\": \"theme\", \"revision\": 1, \"summary\": \"renames oldTheme to theme\","
     "  \"sources\": [{\"address\": \"userDefaults/oldTheme\", \"serializer\": \"json\"}],"
@@ -18,7 +18,7 @@ static const char migrations[] =
     "  \"destination\": {\"address\": \"userDefaults/cache\"}}]";
 enum { THEME, NO_CACHE, COUNT };
 
-/* Keys are known by address, serializer and security together; what is empty is as for an address in no catalog. */
+/* A key is known by its address, serializer and security together; empty fields are as for an address in no catalog. */
 static const ld_migration_key old_theme = {
     .size = sizeof(ld_migration_key), .address = TEXT("userDefaults/oldTheme"), .serializer = TEXT("json")};
 static const ld_migration_key theme = {
@@ -56,7 +56,7 @@ static int32_t take(void *context, ld_bytes bytes) {
     return 0;
 }
 
-/* Whatever the host answers that is no success goes back to it as it is: it has reported why. */
+/* Returns any failure of the host as it is: the host has already reported the reason. */
 static ld_status move(const ld_migration_transaction *transaction, const ld_error_sink *error) {
     copy value = {NULL, 0, 0};
     const ld_sink sink = {.size = sizeof(sink), .context = &value, .write = take};
@@ -68,7 +68,7 @@ static ld_status move(const ld_migration_transaction *transaction, const ld_erro
     if (status == LD_OK) {
         status = transaction->set(transaction->context, &theme, (ld_bytes){value.bytes, value.count}, error);
     }
-    /* A value may be a secret: nothing of it is left in this library's memory. */
+    /* A value may be a secret: leave no part of it in this library's memory. */
     if (value.bytes != NULL) memset(value.bytes, 0, value.count);
     free(value.bytes);
     if (status != LD_OK) return status;
@@ -101,7 +101,7 @@ static ld_status migrate(
     return result->write(result->context, success) == 0 ? LD_OK : LD_STOPPED;
 }
 
-/* The pack keeps nothing: one table serves every configuration that names it. */
+/* The pack has no state: one table serves every configuration that names it. */
 static const ld_migration_pack table = {
     .size = sizeof(table),
     .migrations = {migrations, sizeof(migrations) - 1},

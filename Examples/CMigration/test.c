@@ -17,7 +17,7 @@ const void *localdata_plugin_v1(void);
 
 static ld_bytes text(const char *string) { return (ld_bytes){string, strlen(string)}; }
 
-/* What is stored: at most eight values of at most 63 bytes. */
+/* The stored values: at most eight of at most 63 bytes. */
 typedef struct record {
     char address[64];
     char value[64];
@@ -102,7 +102,7 @@ int main(void) {
     const ld_sink sink = {.size = sizeof(sink), .context = &results, .write = expect_success};
     const ld_bytes context = text("{\"device\": {}, \"system\": {}, \"history\": {}, \"preferences\": {}}");
 
-    /* There is nothing to do before there is anything, and whoever asks all the same is told. */
+    /* With nothing stored, neither migration has anything to do, and running one anyway fails. */
     for (size_t i = 0; i < 2; i++) {
         CHECK(pack->should_migrate(pack->self, i, &transaction, context, &error) == LD_ABSENT);
     }

@@ -91,7 +91,7 @@ static int read_at(int file, uint64_t place, void *bytes, size_t count) {
     return got >= 0 && (size_t)got == count;
 }
 
-/* Makes a new log durable: its first bytes, and its name in the folder. */
+/* Makes a new log durable: its head, and its name in the folder. */
 static int create(transport *self, int file, head *head) {
     memcpy(head->magic, magic, sizeof(magic));
     head->end = sizeof(*head);
@@ -104,8 +104,8 @@ static int create(transport *self, int file, head *head) {
     return is_durable;
 }
 
-/* Opens the log, locks it until it is closed, and reads its head. The lock belongs to this opening, so that it excludes
- * other threads, too. Nobody holds it for long; who waits for it can be cancelled. */
+/* Opens the log, locks it until it is closed, and reads its head. The lock belongs to this open file, so it excludes
+ * other threads, too. It is never held for long, and waiting for it can be cancelled. */
 static ld_status open_log(transport *self, int *file, head *head, const ld_error_sink *error) {
     unsigned long cancels = atomic_load(&self->cancels);
     struct timespec pause = {0, 500000};
@@ -132,7 +132,7 @@ static ld_status open_log(transport *self, int *file, head *head, const ld_error
 
 static uint64_t check_of(position position) { return (position.id ^ position.place) * 0x9e3779b97f4a7c15u; }
 
-/* Reads the frame at a place; 0 if there is none that can be right. */
+/* Reads the frame at a position; 0 if the bytes there cannot be a frame. */
 static int read_frame(int file, frame *frame, uint64_t place, uint64_t end) {
     return end - place >= sizeof(*frame) && read_at(file, place, frame, sizeof(*frame)) && frame->content <= LARGEST
         && frame->writer >= 1 && frame->writer <= 64 && frame->name >= 1 && frame->name <= 64
@@ -303,7 +303,7 @@ static ld_status subscribe(
     return LD_OK;
 }
 
-/* Once the thread has ended, no notice is running. */
+/* No notification is running once the thread has ended. */
 static void unsubscribe(void *context, void *token) {
     (void)context;
     subscription *self = token;
@@ -356,7 +356,7 @@ static ld_status open_transport(
         return status;
     }
     snprintf(made->file, sizeof(made->file), "%s/csync.log", made->folder);
-    make_folder(made->folder); /* if that fails now, the calls say why */
+    make_folder(made->folder); /* if that fails, later calls report why */
     made->table = (ld_sync){
         .size = sizeof(made->table), .largest_record = LARGEST, .self = made, .publish = publish,
         .remove = remove_records, .fetch = fetch, .subscribe = subscribe, .unsubscribe = unsubscribe,

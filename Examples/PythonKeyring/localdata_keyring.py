@@ -21,7 +21,7 @@ Reply = namedtuple("Reply", "header value")
 
 
 class HostError(Exception):
-    """What ld-host says that failed; the code is the name of a ``StorageError.Code``."""
+    """A failure that ld-host reports; the code is the name of a ``StorageError.Code``."""
 
     def __init__(self, code, message, hint=""):
         super().__init__(f"{message} ({hint})" if hint else message)
@@ -33,7 +33,7 @@ class HostGone(Exception):
 
 
 class Host:
-    """One ``ld-host pipe``. Threads share it: their requests are in flight together."""
+    """One ``ld-host pipe``. Threads share it, so several requests can be in flight at once."""
 
     def __init__(self, program):
         try:
@@ -67,12 +67,12 @@ class Host:
                 )
                 self._process.stdin.flush()
         except (OSError, ValueError):
-            # The reading thread sees the end too, with what ld-host said last.
+            # The reading thread sees the end too, and ld-host's last message.
             pass
         return answer.get()
 
     def close(self):
-        """Ends the process, when everything that was sent has been answered."""
+        """Ends the process once all requests have been answered."""
         with self._sending:
             try:
                 self._process.stdin.close()
@@ -135,7 +135,7 @@ _hosts_lock = threading.Lock()
 
 
 def _after_fork():
-    # The parent's process and threads are the parent's.
+    # The parent's process and threads do not belong to the child.
     global _hosts_lock
     _hosts.clear()
     _hosts_lock = threading.Lock()
@@ -189,7 +189,7 @@ class LocalDataKeyring(backend.KeyringBackend):
             raise errors.PasswordDeleteError(f"nothing is stored for {username!r} in {service!r}")
 
     def get_credential(self, service, username):
-        """Without a name, the first by the bytes of the names."""
+        """Without a user name, returns the credential whose name is first in byte order."""
         if username is None:
             try:
                 names = self._call("list", {"domain": "keychain", "scope": _stored(service), "limit": 1})
@@ -209,7 +209,7 @@ class LocalDataKeyring(backend.KeyringBackend):
         except HostGone as gone:
             if not again or host is None:
                 raise errors.KeyringError(str(gone)) from gone
-        # It may have been ended since the last call; a second one that ends is a failure.
+        # The process may have ended since the last call. If the next one ends too, the request fails.
         try:
             return _host(self.program, instead_of=host).call(op, value, **members)
         except HostGone as gone:

@@ -2,10 +2,10 @@ import FoundationEssentials
 import LocalDataAPI
 import LocalDataHost
 
-/// Uses each adapter as the library would that its protocol comes from.
+/// Uses each adapter in the way of the library whose protocol it adopts.
 @main struct Adapters {
     static func main() async throws {
-        // A router of its own, as another process has it.
+        // A second router, as another process would have.
         let other = StorageRouter(configuration: try HostConfiguration.load())
         try keychain()
         try await sessions()
@@ -21,7 +21,7 @@ import LocalDataHost
         let isSet = try storage.set(Data("AT-20491-secret".utf8), for: "github")
         let token = try storage.get(key: "github").map { String(decoding: $0, as: UTF8.self) }
         print("keychain: set \(isSet), got \(token ?? "nothing"), keys \(storage.keys)")
-        // A token that stays, for a look at the files.
+        // This token stays, so that its file can be inspected.
         _ = try storage.set(Data("AT-20492-secret".utf8), for: "gitlab")
         let isDeleted = storage.delete(key: storage.accountKey("github"))
         let isDeletedAgain = storage.delete(key: storage.accountKey("github"))
@@ -148,7 +148,7 @@ import LocalDataHost
 }
 
 extension LookupResult {
-    /// What was found, for people.
+    /// The result as printable text.
     fileprivate var text: String {
         switch value?.content {
         case .int(let number): "\(number)"

@@ -4,8 +4,8 @@ import LocalDataHost
 
 /// The values of `@AppStorage` properties in a domain, as JSON.
 ///
-/// Both calls work on the calling thread, usually the main one. Reading takes what a read of the disk takes; storing
-/// waits until the value is durable.
+/// Both calls run on the calling thread, usually the main one. A read costs one read from the disk; storing waits until
+/// the value is durable.
 struct StoreAppStorage: AppStorageProvider {
     let router: StorageRouter
     let domain: StorageDomain

@@ -74,7 +74,7 @@ struct StoreProvider: ConfigProvider {
             var iterator = changes.makeAsyncIterator()
             while !Task.isCancelled {
                 continuation.yield(await state())
-                // A change that cannot be read is one, too: the state has the error.
+                // A change that cannot be read also counts: the state then holds the error.
                 do { if try await iterator.next() == nil { break } } catch {}
             }
             continuation.finish()
@@ -83,7 +83,7 @@ struct StoreProvider: ConfigProvider {
         return try await handler(ConfigUpdatesAsyncSequence(updates))
     }
 
-    /// Reads all values until none has changed from one reading to the next: so they were there at the same time.
+    /// Reads all values until two readings agree, so that all of them existed at the same time.
     private func takeSnapshot() async -> any ConfigSnapshot {
         do {
             var seen = try await readAll()
@@ -106,7 +106,7 @@ struct StoreProvider: ConfigProvider {
 
     private struct Snapshot: ConfigSnapshot {
         let provider: StoreProvider
-        /// The values, or why they could not be read: taking a snapshot has no way to report that.
+        /// The values, or the error that reading them threw: taking a snapshot has no way to report it.
         let values: Result<[String: Data], any Error>
         var providerName: String { provider.providerName }
 

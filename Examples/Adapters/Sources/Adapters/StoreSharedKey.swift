@@ -12,7 +12,7 @@ struct StoreSharedKey<Value: Codable & Sendable>: SharedKey {
 
     let key: StorageKey<Value>
     let router: StorageRouter
-    /// Saves in their order.
+    /// Saves values in order.
     private let writer: Writer
 
     init(_ key: StorageKey<Value>, router: StorageRouter = .shared) {
@@ -59,7 +59,7 @@ struct StoreSharedKey<Value: Codable & Sendable>: SharedKey {
         do { result = .success(try await router.get(key)) } catch StorageError.notFound {
             result = .success(nil)
         } catch { result = .failure(error) }
-        // The end of a save is a change, which comes here again.
+        // Finishing a save is a change that calls this function again.
         guard !Task.isCancelled, writer.mark == mark else { return }
         subscriber.yield(with: result)
     }

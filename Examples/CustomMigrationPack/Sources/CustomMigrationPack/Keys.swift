@@ -1,7 +1,7 @@
 import LocalDataAPI
 
-/// The keys that the pack knows: those of the app's first version, and those of today. What a migration knows a key by
-/// is its address, its serializer and its security, so a pack declares them again, as they were and are.
+/// The keys that the pack knows: those of the app's first version, and the current ones. A migration identifies a key
+/// by its address, serializer and security, so a pack declares them again, as they were and are.
 enum Keys {
     static let preferences = StorageDomain.userDefaults(suite: "org.example.app")
     static let secrets = StorageDomain.keychain(service: "org.example.app")
@@ -11,7 +11,7 @@ enum Keys {
             name: name, domain: preferences, security: .none, owner: "CustomMigrationPack", description: description)
     }
 
-    // What the first version of the app kept.
+    // The first version's keys.
     static let plainToken: StorageKey<String> = plain("token", "the token, in plain text")
     static let oldTheme: StorageKey<String> = plain("ui.theme", "the theme under its former name")
     static let profileV1: StorageKey<UserProfileV1> = plain("profile", "who uses the app, as one name")
@@ -21,7 +21,7 @@ enum Keys {
     static let counter: StorageKey<Int> = plain("counter", "how often the app was started, as a count from 1")
     static let telemetry: StorageKey<String> = plain("telemetry", "an id that nobody needs any more")
 
-    // What today's keeps.
+    // The current version's keys.
     static let token: StorageKey<String> = StorageKey(
         name: "token", domain: secrets, security: .keychain(accessibility: .afterFirstUnlock),
         owner: "CustomMigrationPack", description: "the token")
@@ -35,13 +35,13 @@ enum Keys {
 /// The profile of version 1.
 struct UserProfileV1: Codable, Sendable { var name: String }
 
-/// The profile of today.
+/// The current profile.
 struct UserProfileV2: Codable, Sendable {
     var firstName: String
     var lastName: String
 }
 
-/// Name and size in one.
+/// A font's name and size in one value.
 struct Font: Codable, Sendable {
     var name: String
     var size: Int

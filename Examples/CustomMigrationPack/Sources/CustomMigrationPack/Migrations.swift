@@ -44,7 +44,7 @@ struct FontMigration: AggregatingMigration {
     let destinationKey = Keys.font
     let id = "font"
     let summary = "makes one value of the font's name and size"
-    /// What is taken if the user never chose a name.
+    /// The default, if the user never chose a name.
     let name: String
     var sourceKeys: [AnyStorageKey] { [.key(Keys.fontName), .key(Keys.fontSize)] }
 
@@ -54,13 +54,13 @@ struct FontMigration: AggregatingMigration {
     }
 }
 
-/// By app version: what a version before 2.0.0 counted from 1 is counted from 0.
+/// By app version: a number that versions before 2.0.0 counted from 1 is now counted from 0.
 let startsMigration = AppVersionConditionalMigration(
     destinationKey: Keys.starts, minAppVersion: "2.0.0",
     fallbackMigration: AnyStorageMigration(
         DefaultTransformingMigration(destinationKey: Keys.starts, sourceKey: Keys.counter) { $0 - 1 }))
 
-/// Written by hand: whatever a transaction can do, after the migration that it depends on.
+/// Written by hand: anything that a transaction can do, after the migration that it depends on.
 struct DocumentMigration: StorageMigration {
     let destinationKey = Keys.document
     let id = "document"
@@ -81,7 +81,7 @@ struct DocumentMigration: StorageMigration {
     }
 }
 
-/// Removing: what nobody needs any more.
+/// Removing: deletes a value that nothing uses any more.
 struct TelemetryRemoval: StorageMigration {
     let destinationKey = Keys.telemetry
     let id = "no telemetry"
@@ -98,7 +98,7 @@ struct TelemetryRemoval: StorageMigration {
     }
 }
 
-/// Of many keys: whatever is called `recent.`, trimmed.
+/// Bulk: moves and trims every value whose name starts with `recent.`.
 struct RecentMove: BulkMigration {
     let id = "recent"
     let summary = "moves recent.* to history.*, without spaces around"

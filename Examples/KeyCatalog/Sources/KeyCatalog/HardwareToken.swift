@@ -6,7 +6,8 @@ extension KeyMaterialSource {
     static let hardware = KeyMaterialSource(id: "hardware")
 }
 
-/// Stands where an app asks its hardware token, or a service, for a key. This one has the same key for everything.
+/// Takes the place of a hardware token or a service that an app asks for a key. This one returns the same key every
+/// time.
 struct HardwareToken: KeyMaterialProviding {
     func keyMaterial(for keyName: String) async throws -> Data { Data("an example's key is no secret".utf8) }
 }

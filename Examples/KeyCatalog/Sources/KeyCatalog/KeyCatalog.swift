@@ -2,7 +2,7 @@ import FoundationEssentials
 import LocalDataAPI
 import LocalDataHost
 
-/// Uses every key of the catalog once, tells what came of it, and writes the catalog's manifest for `ld-host`.
+/// Uses every key of the catalog once, prints the results, and writes the catalog's manifest for `ld-host`.
 ///
 /// The stores are those of the environment's configuration. Usage: `KeyCatalog MANIFEST`
 @main

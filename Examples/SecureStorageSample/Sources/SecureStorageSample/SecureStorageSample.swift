@@ -37,7 +37,7 @@ struct SecureStorageSample {
             print("\(entry.destination.name): \(entry.error.map { "\($0)" } ?? "\(entry.outcome)")")
         }
         print("")
-        // Whoever only asks for a key has its data brought, too.
+        // Reading a key is enough to migrate its data.
         print("legacy: the token has \(try await router.get(.token).count) characters, and is in the keychain")
         print("conditional: \(try await router.get(.conditionalProfile).fullName)")
         let profile = try await router.get(.profile)
@@ -47,7 +47,7 @@ struct SecureStorageSample {
             "aggregating: notifications \(settings.notifications), backup \(settings.autoBackup), theme \(settings.theme)"
         )
         print("")
-        // The old keys are in no catalog of today, so a router without catalogs is asked.
+        // The current catalogs do not have the old keys, so use a router without catalogs.
         let plain = StorageRouter(configuration: try await router.configuration())
         for source in sources where try await plain.exists(source) { print("left behind: \(source.descriptor.name)") }
         for key in [StorageKey.profile, .conditionalProfile] {
@@ -56,7 +56,7 @@ struct SecureStorageSample {
         }
     }
 
-    /// Where the data came from.
+    /// The source keys of the migrations.
     private static var sources: [AnyStorageKey] {
         SampleCatalog().allKeys.flatMap { $0.migration?.sources ?? [] }
     }

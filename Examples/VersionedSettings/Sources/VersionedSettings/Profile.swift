@@ -41,7 +41,7 @@ struct ProfileModel: Sendable {
     }
 }
 
-/// Functions that wait can use the key itself.
+/// Asynchronous functions can use the key itself.
 struct Profiles {
     let key: StorageKey<Profile>
 

@@ -1,5 +1,5 @@
-// The part of SwiftCrossUI that an adapter conforms to, in our words; it follows github.com/moreSwift/swift-cross-ui of
-// April 2026 (Environment/AppStorageProvider.swift). An app imports SwiftCrossUI and leaves this file out.
+// The part of SwiftCrossUI that an adapter conforms to, rewritten here; it follows github.com/moreSwift/swift-cross-ui
+// of April 2026 (Environment/AppStorageProvider.swift). An app imports SwiftCrossUI and leaves this file out.
 
 /// Stores the values of `@AppStorage` properties. SwiftCrossUI calls it on the main thread, and caches what it returns.
 protocol AppStorageProvider: Sendable {

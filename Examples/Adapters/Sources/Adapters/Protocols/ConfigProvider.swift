@@ -1,6 +1,6 @@
-// The part of swift-configuration that an adapter conforms to, in our words; it follows
-// github.com/apple/swift-configuration, release 1.2.0 and later ones up to May 2026 (ConfigProvider.swift).
-// An app imports Configuration and leaves this file out.
+// The part of swift-configuration that an adapter conforms to, rewritten here; it follows
+// github.com/apple/swift-configuration, release 1.2.0 and later ones up to May 2026 (ConfigProvider.swift). An app
+// imports Configuration and leaves this file out.
 
 /// A source of configuration: values to read now, to fetch, and to watch.
 protocol ConfigProvider: Sendable {
@@ -12,7 +12,7 @@ protocol ConfigProvider: Sendable {
         forKey key: AbsoluteConfigKey, type: ConfigType,
         updatesHandler: (ConfigUpdatesAsyncSequence<Result<LookupResult, any Error>, Never>) async throws -> Return
     ) async throws -> Return
-    /// All values as they are at one time.
+    /// All values at one point in time.
     func snapshot() -> any ConfigSnapshot
     /// The updates begin with the current snapshot.
     func watchSnapshot<Return: ~Copyable>(
@@ -55,7 +55,7 @@ enum ConfigContent: Hashable, Sendable {
     case stringArray([String]), intArray([Int]), doubleArray([Double]), boolArray([Bool]), byteChunkArray([[UInt8]])
 }
 
-/// Updates of any origin.
+/// A sequence of updates, whatever produces them.
 struct ConfigUpdatesAsyncSequence<Element: Sendable, Failure: Error>: AsyncSequence, Sendable {
     struct Iterator: AsyncIteratorProtocol {
         var updates: any AsyncIteratorProtocol<Element, Failure>

@@ -1,4 +1,4 @@
-// The part of OAuthKit that an adapter conforms to, in our words; it follows github.com/codefiesta/OAuthKit, release
+// The part of OAuthKit that an adapter conforms to, rewritten here; it follows github.com/codefiesta/OAuthKit, release
 // 2.2.0 of August 2026 (Keychain+Storage.swift). The protocol is not public: issue 152 asks for an adapter in OAuthKit.
 import FoundationEssentials
 

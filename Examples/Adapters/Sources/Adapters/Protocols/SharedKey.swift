@@ -1,6 +1,6 @@
-// The part of swift-sharing that an adapter conforms to, in our words; it follows github.com/pointfreeco/swift-sharing,
-// release 2.8.2 of June 2026 (SharedReaderKey.swift, SharedKey.swift, SharedContinuations.swift). An app imports
-// Sharing and leaves this file out.
+// The part of swift-sharing that an adapter conforms to, rewritten here; it follows
+// github.com/pointfreeco/swift-sharing, release 2.8.2 of June 2026 (SharedReaderKey.swift, SharedKey.swift,
+// SharedContinuations.swift). An app imports Sharing and leaves this file out.
 
 /// Loads the value of a `@SharedReader` property and follows its changes.
 protocol SharedReaderKey<Value>: Sendable {

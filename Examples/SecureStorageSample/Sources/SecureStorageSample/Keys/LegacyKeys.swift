@@ -1,6 +1,6 @@
 import LocalData
 
-// What version 1 of the app stored. Keys and migrations name each other, so each says its type.
+// Version 1 of the app stored these. Keys and migrations refer to each other, so each declares its type.
 
 extension StorageKey where Value == String {
     static let legacyToken: StorageKey<String> = StorageKey(

@@ -1,6 +1,6 @@
 import LocalData
 
-/// The keys of today. Those that data comes from need be in no catalog.
+/// The current keys. The source keys of migrations need not be in any catalog.
 struct SampleCatalog: StorageKeyCatalog {
     let allKeys: [AnyStorageKey] = [
         .key(StorageKey.token), .key(StorageKey.conditionalProfile), .key(StorageKey.profile),

@@ -1,6 +1,6 @@
 import LocalData
 
-/// Makes one value of three settings. One that was never set has its default.
+/// Combines three settings into one value. A setting that was never set gets its default.
 struct AggregatedSettingsMigration: AggregatingMigration {
     let destinationKey: StorageKey<UnifiedSettings> = .settings
     let sourceKeys: [AnyStorageKey] = [

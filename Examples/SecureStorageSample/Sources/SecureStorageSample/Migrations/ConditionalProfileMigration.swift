@@ -1,6 +1,6 @@
 import LocalData
 
-/// Brings a profile that a version before 2.0 wrote: the version that wrote it counts, not the one that runs.
+/// Migrates a profile that a version before 2.0 wrote: the version that wrote it counts, not the one that is running.
 struct ConditionalProfileMigration: ConditionalMigration {
     let destinationKey: StorageKey<UserProfile> = .conditionalProfile
     let sourceKey: StorageKey<UserProfileV1> = .conditionalProfileV1

@@ -1,6 +1,6 @@
 import LocalData
 
-/// Makes a profile of today of one of version 1.
+/// Converts a version 1 profile into the current type.
 struct ProfileTransformMigration: TransformingMigration {
     let destinationKey: StorageKey<UserProfile> = .profile
     let sourceKey: StorageKey<UserProfileV1> = .profileV1
@@ -9,7 +9,7 @@ struct ProfileTransformMigration: TransformingMigration {
 }
 
 extension UserProfile {
-    /// Depends on nothing but the old profile, so that it is the same however often it is made.
+    /// Uses nothing but the old profile, so that every run gives the same result.
     init(upgrading old: UserProfileV1) {
         self.init(
             id: old.id, fullName: "\(old.firstName) \(old.lastName)", email: old.email, createdAt: old.createdAt,

@@ -1,4 +1,4 @@
-/// The settings, which were three values once.
+/// The settings, which used to be three values.
 struct UnifiedSettings: Codable, Equatable {
     var notifications = false
     var autoBackup = false

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A profile as the app has it today.
+/// The current profile.
 struct UserProfile: Codable, Equatable {
     let id: UUID
     let fullName: String
@@ -9,7 +9,7 @@ struct UserProfile: Codable, Equatable {
     let preferences: UserPreferences
 }
 
-/// What a profile came to have with version 2.
+/// The part of a profile that version 2 added.
 struct UserPreferences: Codable, Equatable {
     let notifications: Bool
     let theme: String

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A profile as version 1 had it.
+/// The profile of version 1.
 struct UserProfileV1: Codable {
     let id: UUID
     let firstName: String
