@@ -28,7 +28,7 @@ struct CExample: Sendable, CustomTestStringConvertible {
 @Suite("The C examples")
 struct CExampleTests {
     @Test(
-        "build from one C file without a warning, pass their own tests and every check, and need nothing of Swift",
+        "build from one C file without a warning, pass their own tests and every check, and need no Swift library",
         arguments: CExample.all)
     func buildsAndPasses(_ example: CExample) throws {
         let (workspace, name) = (try Workspace(), example.name)
@@ -46,7 +46,7 @@ struct CExampleTests {
             "\(needed)")
     }
 
-    @Test("keep nothing and lose nothing under the address sanitizer", arguments: CExample.all)
+    @Test("leak no memory and pass under the address sanitizer", arguments: CExample.all)
     func isCleanUnderSanitizers(_ example: CExample) throws {
         let workspace = try Workspace()
         defer { workspace.remove() }
@@ -61,7 +61,7 @@ struct CExampleTests {
         #expect(outcome.status == 0, "\(outcome.errors)")
     }
 
-    @Test("are what plugins new writes, but for the place of the header", arguments: CExample.all)
+    @Test("are what plugins new writes, except for the header's path", arguments: CExample.all)
     func isTheTemplate(_ example: CExample) throws {
         let (workspace, name) = (try Workspace(), example.name)
         defer { workspace.remove() }

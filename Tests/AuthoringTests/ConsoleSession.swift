@@ -2,10 +2,11 @@ import FoundationEssentials
 import LocalDataHost
 import Testing
 
-/// A session as documentation shows it: commands behind `$ `, and what they are to write.
+/// A session as documentation shows it: commands after `$ `, and their expected output.
 ///
-/// `! ` marks a line of standard error, `= ` an exit status that is not 0. `...` alone stands for any lines of both, or
-/// of one behind `! `; within a line it stands for any characters. The commands of a session run in one shell.
+/// `! ` marks a line of standard error, `= ` an exit status that is not 0. `...` on its own matches any lines of both,
+/// or after `! ` any lines of standard error; within a line it matches any characters. The commands of a session run in
+/// one shell.
 struct ConsoleSession {
     struct Step {
         var command: String
@@ -14,7 +15,7 @@ struct ConsoleSession {
         var status: Int32 = 0
     }
 
-    /// What a command wrote, and how it ended.
+    /// The output of a command, and how it ended.
     struct Outcome {
         let output: String
         let errors: String
@@ -23,7 +24,7 @@ struct ConsoleSession {
 
     private(set) var steps: [Step] = []
 
-    /// Takes the sessions out of an article, in order.
+    /// Extracts the sessions from an article, in order.
     init(article: some StringProtocol) {
         for block in Article.blocks(of: "console", in: article) {
             for line in block.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
@@ -47,9 +48,9 @@ struct ConsoleSession {
         steps.insert(Step(command: command), at: index)
     }
 
-    /// Runs the commands in a folder and compares what they wrote.
+    /// Runs the commands in a folder and compares their output.
     ///
-    /// - Parameter places: What stands for a path in the session, e.g. `{home}`.
+    /// - Parameter places: The paths that placeholders in the session stand for, e.g. `{home}`.
     func run(in workspace: Workspace, places: [String: String]) throws {
         func filled(_ text: String) -> String {
             places.reduce(text) { $0.replacing($1.key, with: $1.value) }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What a later minor must not change of the header of an earlier one; the header itself says what it may.
+/// A later minor version must keep certain parts of an earlier header; the header itself says what may change.
 @Suite("The frozen header")
 struct FrozenHeaderTests {
     private static let today = "Sources/LocalDataAPI/CLocalData/include/localdata/plugin.h"
@@ -33,7 +33,7 @@ struct FrozenHeaderTests {
         #expect(earlier.lost(in: Declarations(try Repository.text(Self.today))).isEmpty)
     }
 
-    /// A change of the header, and whether assertions or declarations show it.
+    /// A change of the header, and whether the assertions or the declarations detect it.
     struct Change: Sendable, CustomTestStringConvertible {
         let from: String
         let to: String
@@ -55,7 +55,7 @@ struct FrozenHeaderTests {
         Change(
             from: "ld_sync_least_size = LD_SIZE_THROUGH(ld_sync, close)",
             to: "ld_sync_least_size = LD_SIZE_THROUGH(ld_sync, cancel)", breaksLayout: true),
-        // What a later minor may do.
+        // A later minor version may do these.
         Change(
             from: "    ld_status(LD_SENDABLE *repair)(void *self, const ld_sink *sink, const ld_error_sink *error);\n",
             to:
@@ -80,7 +80,7 @@ struct FrozenHeaderTests {
     }
 
     @Test(
-        "of each earlier minor builds the examples, which today's host takes", arguments: KeptPlugins.all)
+        "of each earlier minor builds the examples, which the current host loads", arguments: KeptPlugins.all)
     func examples(_ kept: KeptPlugins) throws {
         let workspace = try Workspace()
         defer { workspace.remove() }
@@ -118,7 +118,7 @@ private struct Declarations {
         text.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
     }
 
-    /// What another header lacks or has otherwise.
+    /// The parts that another header lacks or declares differently.
     func lost(in other: Declarations) -> [String] {
         members.filter { name, known in !(other.members[name] ?? []).starts(with: known) }.map(\.key)
             + constants.filter { name, text in other.constants[name] != text }.map(\.key)

@@ -44,7 +44,7 @@ struct PluginsNewTests {
     }
 
     @Test(
-        "says in each package how its component is served, and what a package in Swift needs before others get it",
+        "explains in each package how to serve its component, and what a Swift package needs before it is distributed",
         arguments: [
             ("storage", "ld-host config set domains.userDefaults my-thing"),
             ("crypto", "ld-host config set encryption.provider my-thing"),
@@ -65,7 +65,7 @@ struct PluginsNewTests {
         #expect(try workspace.text("MyCThing/README.md").contains("\n\(own)\n"))
     }
 
-    @Test("writes a package of its own for a migration pack, in both languages")
+    @Test("writes a specific package for a migration pack, in both languages")
     func migration() throws {
         let workspace = try Workspace()
         defer { workspace.remove() }
@@ -76,7 +76,7 @@ struct PluginsNewTests {
         #expect(try workspace.text("MyCPack/mycpack.c").contains(#".id = TEXT("my-c-pack")"#))
     }
 
-    @Test("writes a package of its own for a sync transport, in both languages")
+    @Test("writes a specific package for a sync transport, in both languages")
     func sync() throws {
         let workspace = try Workspace()
         defer { workspace.remove() }
@@ -86,7 +86,7 @@ struct PluginsNewTests {
         #expect(try workspace.text("MyCSync/mycsync.c").contains(#".id = TEXT("my-c-sync")"#))
     }
 
-    @Test("writes a package of its own for a crypto plugin, in both languages")
+    @Test("writes a specific package for a crypto plugin, in both languages")
     func crypto() throws {
         let workspace = try Workspace()
         defer { workspace.remove() }

@@ -1,7 +1,7 @@
 import TestSupport
 
 extension Workspace {
-    /// Builds a plugin in C and gives its library's path.
+    /// Builds a plugin in C and returns the path of its library.
     func build(_ source: String, header: String) throws -> String {
         let library = "\(path)/libBuilt.so"
         let outcome = try run(

@@ -3,7 +3,7 @@ import LocalDataHost
 import TestSupport
 import Testing
 
-/// An empty folder, and a home, as a new author has them; with the `ld-host` that was built with these tests.
+/// An empty folder and home, as a new author has them, with the `ld-host` that was built with these tests.
 struct Workspace {
     let path: String
     var home: String { "\(path)/home" }
@@ -30,7 +30,7 @@ struct Workspace {
         Set(try FileManager.default.contentsOfDirectory(atPath: "\(path)/\(folder)"))
     }
 
-    /// Runs a program in the folder, with nothing of this process's environment but the search path.
+    /// Runs a program in the folder. Of this process's environment it inherits only the search path.
     func run(_ program: String, _ arguments: [String]) throws -> ConsoleSession.Outcome {
         let inherited = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         let end = try ChildProcess(

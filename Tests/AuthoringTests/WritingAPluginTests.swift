@@ -17,8 +17,8 @@ struct WritingAPluginTests {
         let workspace = try Workspace()
         defer { workspace.remove() }
         var session = ConsoleSession(article: article)
-        // The second build is the one of the store with all that the article adds to it, the third the crypto provider,
-        // the fourth the sync transport, the fifth the migration pack.
+        // The second build is the store with everything that the article adds, the third the crypto provider, the
+        // fourth the sync transport, the fifth the migration pack.
         let builds = session.steps.indices.filter { session.steps[$0].command == "swift build" }
         try #require(builds.count == 5)
         session.insert("link", before: builds[4])
@@ -34,7 +34,7 @@ struct WritingAPluginTests {
         }
     }
 
-    @Test("shows only samples that stand word for word in compiled code: the new packages and a store made from one")
+    @Test("shows only samples that are word for word in compiled code: in the new packages or in a store made from one")
     func samplesAreCompiled() throws {
         let workspace = try Workspace()
         defer { workspace.remove() }
@@ -59,7 +59,7 @@ struct WritingAPluginTests {
         }
     }
 
-    @Test("changes the new store only in the lines that it shows")
+    @Test("shows every line in which its store differs from the new one")
     func sampleIsTheNewStore() throws {
         let workspace = try Workspace()
         defer { workspace.remove() }

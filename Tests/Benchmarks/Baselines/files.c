@@ -3,7 +3,8 @@
  *
  * Reads lines "set SIZE COUNT" and "get SIZE COUNT" from standard input and answers each with the nanoseconds of one
  * operation; and "batch SIZE COUNT", with the nanoseconds of all: so many values are written, then the file system is
- * synchronized, then they are renamed, then the folder is synchronized. FOLDER is made. ATTRIBUTE is the content of the extended attribute, as long as the store's.
+ * synchronized, then they are renamed, then the folder is synchronized. The program creates FOLDER. ATTRIBUTE is the
+ * content of the extended attribute, as long as the store's.
  *
  * With "threaded" the program has a second thread, which sleeps. Every system call on a descriptor costs more then, since
  * the kernel counts the descriptor's uses and the C library's functions become cancellation points; a program with I/O

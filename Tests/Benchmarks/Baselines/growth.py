@@ -25,12 +25,12 @@ program, folder = sys.argv[1], sys.argv[2]
 count = int(sys.argv[3]) if len(sys.argv) > 3 else 2000
 processes = int(sys.argv[4]) if len(sys.argv) > 4 else 10_000
 ROUNDS = 3
-# How many of the processes are measured.
+# The number of processes that are measured.
 LAST = 50
 KINDS = {
     "file": ("file", "sqlite"), "sqlite": ("sqlite", "file"), "sealed": ("sealed", "sealed"),
     "sealed-sqlite": ("sealed-sqlite", "sealed-sqlite"), "memory": ("memory", "file")}
-# What each is run with: words, and the file that it reads from standard input.
+# The arguments of each command, and the file that it reads from standard input.
 COMMANDS = {
     "import": ("import left values.json", None), "ls": ("ls left", None), "ls -l": ("ls -l left", None),
     "export": ("export left", None), "audit": ("audit", None), "audit --json": ("audit --json", None),
@@ -39,10 +39,10 @@ COMMANDS = {
     "reseal": ("reseal --store left", None), "migrate plan": ("migrate plan", None),
     "migrate run": ("migrate run", None), "migrate rollback": ("migrate rollback all", None)}
 SEALED = {"keys list --values", "keys rotate", "reseal"}
-# What one process can do with values that end with it.
+# The commands that one process can run on values that end with it.
 MEMORY_COMMANDS = {
     "import": COMMANDS["import"], "batch": ("batch changes.jsonl", None), "pipe": ("pipe", "frames")}
-# Commands that hold all they are given, as their help says: `batch` is all or none.
+# Commands that hold their whole input in memory, as their help says: `batch` is all or none.
 HOLDING = {"batch"}
 
 
@@ -98,7 +98,7 @@ def make_home(kind, values, name="growth"):
 
 
 def run(words, home, environment, given=None):
-    """Seconds, and KiB of memory at the most."""
+    """Seconds, and the peak of memory in KiB."""
     start = time.monotonic()
     with open(f"{home}/{given}" if given else os.devnull) as file:
         child = subprocess.Popen(
@@ -112,11 +112,11 @@ def run(words, home, environment, given=None):
 
 
 def measure(kind, values):
-    """Of each command the median of its times and the most memory that it took."""
+    """For each command the median of its times and its peak of memory."""
     found = {}
     for _ in range(ROUNDS):
         home, environment = make_home(kind, values)
-        # Starts with plugins that are known.
+        # Starts with plugins that have been inspected.
         run(["config", "validate"], home, environment)
         for name, (words, given) in commands(kind).items():
             found.setdefault(name, []).append(run(words.split(), home, environment, given))
@@ -124,7 +124,7 @@ def measure(kind, values):
 
 
 def remake_files(files):
-    """Seconds that it takes to make files where as many were removed before."""
+    """Seconds that it takes to create files where as many were removed before."""
     home = f"{folder}/growth"
     shutil.rmtree(home, ignore_errors=True)
     os.makedirs(home)
@@ -148,7 +148,7 @@ def time_row(what, many, few):
 
 
 def measure_processes(kind):
-    """The last of many processes on one store beside the first ones on a new one, in turn."""
+    """Runs the last of many processes on one store and the first ones on a new one, in turn."""
     def set_value(number, home, environment):
         return run(["set", f"left/key-{number % 500}", "value"], home, environment)[0]
 

@@ -1,4 +1,4 @@
-/* What a C program needs to call a plugin without any host. */
+/* Lets a C program call a plugin without any host. */
 #ifndef BENCHMARK_PLUGIN_H
 #define BENCHMARK_PLUGIN_H
 

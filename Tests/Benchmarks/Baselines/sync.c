@@ -110,7 +110,7 @@ static void set(store *all, int place, const char *name, const void *content, in
     step(all->writing);
 }
 
-/* Key and nonce of a record, as one: HKDF-SHA256. */
+/* Derives a record's key and nonce, as one: HKDF-SHA256. */
 static void derive(const unsigned char *salt, unsigned char *out) {
     static _Thread_local EVP_KDF_CTX *context;
     static unsigned char secret[32] = {1};
@@ -152,7 +152,7 @@ static void seal_record(const char *name, const unsigned char *value, unsigned c
     run_cipher(1, record, salt, value, content, content + value_size);
 }
 
-/* What the app has set and the publisher has to publish, and what has arrived. */
+/* The values that the app has set and the publisher has yet to publish, and those that have arrived. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t is_set = PTHREAD_COND_INITIALIZER, has_arrived = PTHREAD_COND_INITIALIZER;
 static pthread_cond_t is_delivered = PTHREAD_COND_INITIALIZER;

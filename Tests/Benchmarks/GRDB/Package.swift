@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// A package of its own, so that nothing else here depends on GRDB, and the rest runs where it cannot be had.
+// This package is separate, so that nothing else here depends on GRDB, and the rest runs where GRDB is unavailable.
 let package = Package(
     name: "GRDBBenchmark",
     dependencies: [.package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0")],

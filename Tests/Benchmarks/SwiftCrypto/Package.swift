@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// A package of its own, so that nothing else here depends on swift-crypto, and the rest runs where it cannot be had.
+// This package is separate, so that nothing else here depends on swift-crypto, and the rest runs without it.
 let package = Package(
     name: "SwiftCryptoBenchmark",
     dependencies: [.package(url: "https://github.com/apple/swift-crypto", from: "4.0.0")],

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Measures what can only be measured from inside a Swift program; `run` does the rest.
+/// Takes the measurements that need a Swift program; `run` does the rest.
 @main
 struct Benchmark {
     static func main() async throws {
@@ -15,7 +15,7 @@ struct Benchmark {
         }
         let setting = Setting(plugins: words[1], tools: words[2], folder: words[3])
         let chosen = words.dropFirst(4)
-        // Not on the main actor, whose executor no call of an app's task would start from.
+        // Not on the main actor: an app's task would not call from its executor.
         do { try await Task.detached { try await run(setting, chosen) }.value } catch {
             complain("error: \(error)")
             exit(1)

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// What a call costs on its way through router and plugin, beside the same store in the same program.
+/// The cost of a call through router and plugin, compared with the same store in the same program.
 struct BoundaryCost {
     let setting: Setting
     private static let calls = 200_000

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// What versions of a type add to reading a value: nothing but a tag in the current version, and the converters in an
+/// The cost that versions of a type add to reading a value: a tag in the current version, and the converters in an
 /// older one.
 struct ChainCost {
     private struct V1: Codable, Equatable {

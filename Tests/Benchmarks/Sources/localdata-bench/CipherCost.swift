@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// What sealing and opening cost through a provider's table, called from C, beside the same cipher elsewhere. Each side
-/// is a program of its own, and what counts is its processor time.
+/// The cost of sealing and opening through a provider's table, called from C, compared with the same cipher elsewhere.
+/// Each side is a separate program, measured by its processor time.
 struct CipherCost {
     let setting: Setting
     private static let ciphers = [("AES-256-GCM", "aes-256-gcm"), ("ChaCha20-Poly1305", "chacha20-poly1305")]
@@ -15,7 +15,7 @@ struct CipherCost {
             for (words, size) in Self.sizes {
                 for action in Self.actions {
                     // A run takes a second. For short values `openssl speed` does less than a call has to do, so there
-                    // is no aim, and one run will do.
+                    // is no target, and one run suffices.
                     let isLong = size >= 16_384
                     let ours = try Self.turn(openSSL, action, cipher, size, nanoseconds: 1e8)
                     let times = try await Comparison.rounds(isLong ? 3 : 1, areWarm: true) {
@@ -60,7 +60,7 @@ struct CipherCost {
         }
     }
 
-    /// A turn of about so many nanoseconds, of as many calls as fit by a first measurement.
+    /// A round of about so many nanoseconds; a first measurement decides how many calls fit.
     private static func turn(
         _ companion: Companion, _ action: String, _ cipher: String, _ size: Int, nanoseconds: Double
     ) throws -> () throws -> Double {

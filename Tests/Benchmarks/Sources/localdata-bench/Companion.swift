@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A C program that answers each line with a line, so that its turns and ours can alternate.
+/// A C program that answers each line with a line, so that its rounds and ours can alternate.
 final class Companion: Sendable {
     private let process: pid_t
     private let socket: Int32

@@ -3,12 +3,12 @@ struct Comparison: Sendable {
     /// Nanoseconds, or any other unit that both have.
     let ours: Double
     let baseline: Double
-    /// The median of the rounds' ratios: what slows a machine down for a while slows both ways of a round down.
+    /// The median of the rounds' ratios: a machine that slows down for a while slows both ways of a round down.
     let ratio: Double
     /// The median of the rounds' differences.
     let difference: Double
 
-    /// Measures in rounds, which of the two goes first alternating, after one round that does not count, unless both
+    /// Measures in rounds; the two ways alternate in going first. One round before that does not count, unless both
     /// have run before.
     static func rounds(
         _ count: Int, areWarm: Bool = false, ours: () async throws -> Double, baseline: () async throws -> Double

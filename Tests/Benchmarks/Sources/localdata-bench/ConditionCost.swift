@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// What a condition adds to a write, and expiry to a read.
+/// The cost that a condition adds to a write, and expiry to a read.
 struct ConditionCost {
     let setting: Setting
 

@@ -6,7 +6,7 @@ internal import LocalDataHost
 /// the router, and through the plugin's table alone.
 struct DatabaseCost {
     let setting: Setting
-    /// How many values there are in the large database.
+    /// The number of values in the large database.
     private static let many = 1_000_000
 
     func run() async throws {
@@ -28,7 +28,7 @@ struct DatabaseCost {
         try listing(table)
     }
 
-    /// What a checksum costs shows where a value is large.
+    /// The cost of a checksum shows with a large value.
     private func checked(_ library: String) async throws {
         let options = "\"synchronous\": \"full\", \"largestValue\": 1000000000}"
         let table = try Companion(
@@ -56,7 +56,7 @@ struct DatabaseCost {
         }
     }
 
-    /// The same line asked of both programs.
+    /// Sends the same line to both programs.
     private static func row(
         _ what: String, _ line: String, _ table: Companion, _ baseline: Companion, rounds: Int,
         atMost limit: Double = 1.3
@@ -70,7 +70,7 @@ struct DatabaseCost {
     }
 
     private func gets(_ router: StorageRouter, _ baseline: Companion) async throws {
-        // As the C program: names spread over all.
+        // As in the C program, the names are spread over all values.
         let keys = (0..<5000).map { Setting.key(Self.name($0 * 7919 % Self.many), .data) }
         let times = try await Self.on(nil) {
             try await Comparison.rounds(21) {

@@ -2,8 +2,8 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// What the whole envelope adds to a typed `set` and `get`: a key of its own for each record, header, attributes, and
-/// the cipher over chunks. The store is in memory, so that little else counts.
+/// The cost that the whole envelope adds to a typed `set` and `get`: a separate key for each record, header,
+/// attributes, and the cipher over chunks. The store is in memory, so that little else counts.
 struct EnvelopeCost {
     let setting: Setting
     private static let ciphers: [(String, SecurityPolicy.EncryptionPolicy)] = [

@@ -10,7 +10,7 @@ struct FileCost {
         let root = "\(setting.folder)/files"
         let router = try setting.router(
             "file", in: "\(setting.plugins)/libFileStore.so", options: "{\"root\": \"\(root)\"}")
-        // As long as what the store writes for the keys that are measured.
+        // As long as the attribute that the store writes for the measured keys.
         let attribute =
             "{\"checksum\":\"crc32c 12345678 16384 1700000000123456789\",\"contentType\":"
             + "\"application/octet-stream\",\"owner\":\"Benchmarks\",\"serializer\":\"data\"}"
@@ -42,8 +42,8 @@ struct FileCost {
         try await batches(attribute)
     }
 
-    /// Both sides are C programs: one calls the plugin's table, the other makes the fewest system calls that replace
-    /// the values durably, but not all of them or none.
+    /// Both sides are C programs: one calls the plugin's table. The other makes the fewest system calls that replace
+    /// the values durably, but without atomicity.
     private func batches(_ attribute: String) async throws {
         let ours = try Companion(
             "\(setting.tools)/batches",

@@ -2,8 +2,8 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// Migrations: many values beside GRDB's migrator, what they take of memory, one large value, and what migrations cost
-/// who has none to run.
+/// Migrations: the time for many values compared with GRDB's migrator, their memory, one large value, and their cost
+/// for an app that has none to run.
 struct MigrationCost {
     let setting: Setting
     private static let many = 100_000
@@ -47,7 +47,7 @@ struct MigrationCost {
 
     private func fill(_ router: StorageRouter, _ scope: String, _ count: Int) async throws {
         let value = Data(repeating: 7, count: 100)
-        // In small batches, which leave little freed memory that would hide what a migration takes.
+        // In small batches, which leave little freed memory that would hide the migration's own.
         for start in stride(from: 0, to: count, by: 1000) {
             var batch = StorageBatch()
             for index in start..<min(start + 1000, count) {
@@ -67,7 +67,7 @@ struct MigrationCost {
         return SimpleBulkMigration(id: id, from: range(from), to: range(to))
     }
 
-    /// Moves so many values and gives the nanoseconds of one.
+    /// Moves so many values and returns the nanoseconds for each.
     private func sweep(_ router: StorageRouter, _ round: Int, _ count: Int) async throws -> Double {
         let id = "round \(round) of \(count)"
         try await fill(router, "old \(id)", count)
@@ -81,7 +81,7 @@ struct MigrationCost {
     private func sweeps() async throws {
         let path = "\(setting.tools)/grdb"
         for (what, grace) in [("", nil), (", grace 0", 0)] as [(String, Int?)] {
-            // Of a database that is recreated for each round, as the baseline's is.
+            // A router for a new database in each round; the baseline recreates its database, too.
             func fresh(_ round: Int) throws -> StorageRouter {
                 try router("sweeps-\(grace.map { "\($0)-" } ?? "")\(round)", grace: grace)
             }
@@ -199,7 +199,7 @@ private struct NoMigration: StorageMigration {
 
     var id: String { "none \(number)" }
 
-    // Called, as a migration of another module is.
+    // Not inlined, as a migration of another module is not.
     @inline(never)
     func shouldMigrate(using router: any StorageProviding, context: MigrationContext) async throws -> Bool { false }
 

@@ -2,7 +2,6 @@ internal import Glibc
 
 /// Time by the monotonic clock.
 enum Nanoseconds {
-    /// The clock now.
     static var now: Double {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

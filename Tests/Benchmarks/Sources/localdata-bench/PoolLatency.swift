@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// How long an unrelated task waits for Swift's pool, idle and while 64 calls of a slow store are in flight.
 struct PoolLatency {
-    /// What callers and the measurement tell each other.
+    /// State that the callers and the measurement share.
     private final class Progress: Sendable {
         let ended = Atomic<Int>(0)
         let isOver = Atomic<Bool>(false)
@@ -31,7 +31,7 @@ struct PoolLatency {
                     }
                 }
             }
-            // In flight are the calls once the first ones have come back.
+            // All calls are in flight once each caller has finished one.
             while progress.ended.load(ordering: .relaxed) < Self.callers { await Task.yield() }
             let before = progress.ended.load(ordering: .relaxed)
             let times = await Self.hops()

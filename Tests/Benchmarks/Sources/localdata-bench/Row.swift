@@ -5,7 +5,7 @@ struct Row: Sendable {
     let baseline: String
     let ratio: String
     var aim = ""
-    /// `nil` where there is no aim, or where this machine cannot tell now.
+    /// `nil` where there is no target, or where this machine cannot decide now.
     var isMet: Bool?
 
     /// Prints the line as Markdown.

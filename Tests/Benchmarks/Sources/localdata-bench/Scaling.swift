@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// How many times more several readers get on two cores than one does, each its own key: two tasks of Swift's pool, and
+/// The speedup of several readers on two cores over one reader, each with its own key: two tasks of Swift's pool, and
 /// eight threads of the I/O executor.
 struct Scaling {
     let setting: Setting
@@ -31,7 +31,7 @@ struct Scaling {
             what: "\(name) on two cores, each with `get` of its own key through the router, against one; direct stores",
             ours: "\(decimal(times.ours, 2))x", baseline: "\(decimal(times.baseline, 2))x",
             ratio: decimal(times.ratio, 2), aim: ">= \(decimal(aim, 2))x",
-            // Where stores that share nothing do not scale, other programs have the cores, and nothing is shown.
+            // If stores that share nothing do not scale, other programs use the cores, and the result shows nothing.
             isMet: times.ours >= aim ? true : times.baseline >= aim ? false : nil
         ).print()
     }
@@ -40,7 +40,7 @@ struct Scaling {
         for _ in 0..<calls { _ = try await router.get(key) }
     }
 
-    /// The work of all readers in the time of one.
+    /// The work of all readers, divided by that of one in the same time.
     private static func factor(
         _ readers: Int, on executor: (any TaskExecutor)?, _ work: @escaping @Sendable (Int) async throws -> Void
     ) async throws -> Double {

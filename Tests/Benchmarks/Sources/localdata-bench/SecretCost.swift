@@ -2,8 +2,8 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// What the desktop's keyring costs through router and plugin, beside a program in C that calls libsecret and beside
-/// Python's keyring, all of them with the one service on the session bus.
+/// The cost of the desktop's keyring through router and plugin, compared with a C program that calls libsecret and with
+/// Python's keyring. All of them use the one service on the session bus.
 struct SecretCost {
     let setting: Setting
     private static let items = 1000
@@ -35,7 +35,7 @@ struct SecretCost {
         }
     }
 
-    /// Names in a collection that the service keeps in memory, so that it is filled in a moment.
+    /// Names in a collection that the service keeps in memory, so that filling it is quick.
     private func names(in collection: String) async throws {
         let router = try router(collection)
         let raw = try Companion("\(setting.tools)/secrets", [collection])

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// What each serializer adds to a `get` of the bytes as they are.
+/// The time that each serializer adds to a `get` of raw bytes.
 struct SerializerCost {
     /// A value such as apps store.
     private struct Profile: Codable, Equatable, Sendable {

@@ -6,9 +6,8 @@ internal import LocalDataHost
 /// router, and through the plugin's table alone.
 struct ServerCost {
     let setting: Setting
-    /// The connection URI of a server of the run's own.
+    /// The connection URI of a server that this run started.
     let server: String
-    /// How many values there are.
     private static let many = 1_000_000
     private static let limit = 1.15
 

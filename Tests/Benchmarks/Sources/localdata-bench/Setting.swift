@@ -2,7 +2,7 @@ internal import Glibc
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// Where the parts of a run are: plugins, compiled C programs, and a folder for what is stored.
+/// The paths of a run: plugins, compiled C programs, and a folder for the stored data.
 struct Setting: Sendable {
     /// The folder of the plugins.
     let plugins: String
@@ -11,7 +11,7 @@ struct Setting: Sendable {
     /// A folder on the disk to be measured; removed by the caller.
     let folder: String
 
-    /// A router of its own for one store that serves the domain `bench`.
+    /// A separate router for one store that serves the domain `bench`.
     ///
     /// - Parameters:
     ///   - component: The component's id.
@@ -32,7 +32,7 @@ struct Setting: Sendable {
                     """))
     }
 
-    /// A router for the memory store whose keys can be sealed, with master keys in files beside.
+    /// A router for the memory store whose keys can be sealed, with master keys in files next to it.
     func sealing() throws -> StorageRouter {
         let files = ["MemoryStore", "FileStore", "OpenSSLCrypto"].map { "\"\(plugins)/lib\($0).so\"" }
         return try StorageRouter(

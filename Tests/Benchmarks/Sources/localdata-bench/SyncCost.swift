@@ -2,11 +2,11 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// Sync of two devices beside a C program that carries changes from one database to another: see `Baselines/sync.c`,
-/// which also says what that program does not do.
+/// Sync of two devices compared with a C program that carries changes from one database to another: see
+/// `Baselines/sync.c`, which also says what that program does not do.
 struct SyncCost {
     let setting: Setting
-    /// The URL of a NATS server of the run's own; `nil` to leave those rows out.
+    /// The URL of a NATS server that this run started; `nil` to leave those rows out.
     let server: String?
     private static let limit = 1.5
 
@@ -103,14 +103,14 @@ struct SyncCost {
         try devices.remove()
     }
 
-    // MARK: What grows with the number of keys
+    // MARK: Cost by the number of keys
 
-    /// What a change and a reconnect cost in a group.
+    /// The cost of a change and a reconnect in a group.
     private struct Group {
         let keys: Int
-        /// On the transport, for one change that is published alone.
+        /// Bytes on the transport, for one change that is published on its own.
         var bytes = 0.0
-        /// Nanoseconds for each of so many changes that are taken in at once.
+        /// Nanoseconds for each change, by the number of changes that are received at once.
         var times: [(changes: Int, each: Double)] = []
     }
 

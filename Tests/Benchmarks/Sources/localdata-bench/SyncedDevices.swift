@@ -3,9 +3,9 @@ internal import Glibc
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// Devices of one sync group, in this process, each with a home and a database of its own.
+/// Devices of one sync group, in this process. Each has a separate home and database.
 struct SyncedDevices {
-    /// What carries the records.
+    /// The transport of the records.
     enum Carrier {
         /// A folder of this machine, which both share.
         case folder
@@ -13,13 +13,13 @@ struct SyncedDevices {
         case nats(String)
     }
 
-    /// Where all of it is stored.
+    /// The folder of all devices' data.
     let folder: String
     let keys: [StorageKey<Data>]
     private let setting: Setting
     private let carrier: Carrier
 
-    /// - Parameter count: How many keys take part.
+    /// - Parameter count: The number of keys.
     init(_ setting: Setting, _ name: String, _ carrier: Carrier, keys count: Int) {
         (self.setting, self.carrier) = (setting, carrier)
         folder = "\(setting.folder)/\(name)"
@@ -31,7 +31,7 @@ struct SyncedDevices {
         }
     }
 
-    /// A key whose value a device publishes when it is asked to, which looks at no other key.
+    /// A key whose value a device publishes on request; its sync checks no other key.
     static let requested = key("requested", .manual)
 
     private static func key(_ name: String, _ policy: SyncPolicy) -> StorageKey<Data> {
@@ -44,7 +44,7 @@ struct SyncedDevices {
         let allKeys: [AnyStorageKey]
     }
 
-    /// A device, which is in no group yet.
+    /// A device, which has not joined a group.
     func device(_ name: String) async throws -> StorageRouter {
         let home = "\(folder)/\(name)"
         let (plugin, transport) =
@@ -73,7 +73,7 @@ struct SyncedDevices {
         return router
     }
 
-    /// Two devices of one group, with nothing to publish.
+    /// Two devices of one group, with nothing left to publish.
     func pair() async throws -> (first: StorageRouter, second: StorageRouter) {
         let (first, second) = (try await device("a"), try await device("b"))
         try await first.createSyncGroup(named: "a")
@@ -82,7 +82,7 @@ struct SyncedDevices {
         return (first, second)
     }
 
-    /// Syncs devices until they know that they have the same.
+    /// Syncs devices until they report that they have the same values.
     func settle(_ devices: StorageRouter...) async throws {
         for _ in 0..<4 { for device in devices { try await device.sync() } }
         for device in devices {
@@ -93,7 +93,7 @@ struct SyncedDevices {
         }
     }
 
-    /// Stores a value of each key that is chosen.
+    /// Stores a value for each of some keys.
     func fill(_ device: StorageRouter, _ chosen: Range<Int>, with byte: UInt8) async throws {
         for start in stride(from: chosen.lowerBound, to: chosen.upperBound, by: 1000) {
             var batch = StorageBatch()
@@ -116,6 +116,5 @@ struct SyncedDevices {
         return total
     }
 
-    /// Removes what was stored.
     func remove() throws { try FileManager.default.removeItem(atPath: folder) }
 }

@@ -33,7 +33,7 @@ struct GRDBBenchmark {
 
     private static func open(_ path: String) throws -> DatabasePool {
         var configuration = Configuration()
-        // A pool has a write-ahead log; this is what the SQLite store sets besides.
+        // A pool has a write-ahead log; the SQLite store sets this pragma, too.
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         return try DatabasePool(path: path, configuration: configuration)
     }

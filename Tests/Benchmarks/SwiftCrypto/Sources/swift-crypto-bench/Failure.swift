@@ -1,4 +1,4 @@
-/// Why a measurement would not mean what it says.
+/// Why a measurement would be invalid.
 struct Failure: Error, CustomStringConvertible {
     let description: String
 }
