@@ -41,7 +41,7 @@ import Testing
         }
         #expect(
             scrub.text.contains("ok  store '\(store)': 50 values were read, 25 of them are damaged\n"), "\(scrub.text)")
-        // The first half is set again, the second removed.
+        // Set the first half again; remove the second.
         for (index, value) in damaged.enumerated() {
             if index < 12 {
                 try home.done("set", "userDefaults/\(value.name)", "new")
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "a copy of a store, and a migration, bring sound values and leave corrupt ones", arguments: [true, false])
+        "a copy of a store, and a migration, transfer sound values and leave corrupt ones", arguments: [true, false])
     func copied(_ fromFiles: Bool) throws {
         let home = try Home()
         let (from, to) = fromFiles ? ("file", "sqlite") : ("sqlite", "file")
@@ -63,7 +63,7 @@ import Testing
         let rotten = try RottenValues(home, count: 8)
         if !fromFiles { try rotten.checkpoint() }
         var numbers = SeededGenerator(seed: 2)
-        // In a row, and in pieces.
+        // One value is in a row, the other in pieces.
         for value in [rotten.values[1], rotten.values[5]] {
             if fromFiles {
                 try rotten.damageFile(value.name, .flipped, &numbers)
@@ -100,7 +100,7 @@ import Testing
         #expect(try home.done("get", "userDefaults/in-place").text == "light")
         #expect(try home.done("get", "userDefaults/replaced").text == "light")
         #expect(try home.done("get", "userDefaults/untouched").text == "dark")
-        // What a program leaves that dies before it writes.
+        // A program that dies before it writes leaves an empty file.
         #expect(try home.run("get", "userDefaults/emptied").errors.contains("is corrupt"))
         let scrub = try home.run("doctor", "--scrub")
         #expect(scrub.status == 2)

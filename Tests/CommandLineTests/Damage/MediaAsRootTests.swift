@@ -1,6 +1,6 @@
 import Testing
 
-/// Real file systems of their own, which only root can mount: in a mount namespace of the test's, so nothing stays.
+/// File systems that only root can mount; the test mounts them in its own mount namespace, so nothing stays.
 @Suite("Full and read-only media", .serialized) struct MediaAsRootTests {
     /// Runs a script in which `medium` is an empty ext4 of some MiB, below which `ld-host` keeps its data.
     private static func run(_ home: Home, mebibytes: Int, _ script: String) throws -> Home.Ending {
@@ -48,7 +48,7 @@ import Testing
             "\(ending.text)\(ending.errors)")
     }
 
-    @Test("a database on a read-only medium can be read, and a change says why it fails")
+    @Test("a database on a read-only medium can be read, and a failed change reports the reason")
     func readOnly() throws {
         let home = try Home()
         let ending = try Self.run(

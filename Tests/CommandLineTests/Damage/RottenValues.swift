@@ -3,15 +3,15 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Values in a store, some of which are then damaged as a medium does it: no time of change says so.
+/// Values in a store, some of which are then damaged as a failing medium does it: the modification time stays.
 struct RottenValues {
-    /// What happens to a value.
+    /// How a value is damaged.
     enum Damage: CaseIterable {
         case flipped, emptied, cut
     }
 
     let home: Home
-    /// The values by their names, as text.
+    /// The values' names and texts.
     let values: [(name: String, text: String)]
 
     /// Stores some values of many sizes.
@@ -51,15 +51,14 @@ struct RottenValues {
         try #require(futimens(file, &times) == 0)
     }
 
-    /// Damages what the database has of a value, whose bytes are all in the file: of what is emptied or cut there are
-    /// zeros.
+    /// Damages a value's bytes in the database file. Emptied or cut bytes become zeros.
     func damageRow(_ text: String, _ damage: Damage, _ numbers: inout SeededGenerator) throws {
         let path = "\(home.path)/data/localdata/values.sqlite"
         let bytes = Array(text.utf8)
         let start = Int.random(in: 0..<bytes.count - 16, using: &numbers)
         let wanted = Data(bytes[start..<start + 16])
         var content = try Data(contentsOf: URL(filePath: path))
-        // A value that goes on in another page is not found where it is cut.
+        // The bytes are not contiguous in the file where a value continues on another page; try others.
         guard let found = content.firstRange(of: wanted) else { return try damageRow(text, damage, &numbers) }
         let place = found.lowerBound + Int.random(in: 0..<16, using: &numbers)
         switch damage {
@@ -70,7 +69,7 @@ struct RottenValues {
         try content.write(to: URL(filePath: path))
     }
 
-    /// Brings all that is in the log into the database.
+    /// Moves everything in the log into the database.
     func checkpoint() throws {
         let ending = try home.shell(
             """

@@ -2,19 +2,19 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What carries the records of a campaign's devices.
+/// The transport that carries the records of a campaign's devices.
 protocol Carrier {
-    /// The folders that hold all that passes through it.
+    /// The folders with all data that passes through the carrier.
     var folders: [String] { get }
 
-    /// Has a device use it.
+    /// Configures a device to use the carrier.
     ///
-    /// - Parameter number: The device's, from 0.
+    /// - Parameter number: The device's number, from 0.
     func connect(_ home: Home, number: Int) throws
 
-    /// Does to it what happens to such a thing: at the end it runs again.
+    /// Disturbs the carrier in the way that its kind is disturbed in reality. It runs again when the function returns.
     ///
-    /// - Parameter round: How often that was done before.
+    /// - Parameter round: The number of earlier disturbances.
     func disturb(round: Int, _ random: inout SeededGenerator) throws
 }
 
@@ -34,7 +34,7 @@ enum CarrierKind: String, CaseIterable, CustomTestStringConvertible {
 
     /// - Parameters:
     ///   - devices: The number of devices.
-    ///   - folder: An empty folder for what it keeps.
+    ///   - folder: An empty folder for the carrier's data.
     func make(for devices: Int, in folder: String, _ supervisor: Supervisor) throws -> any Carrier {
         switch self {
         case .folder: try SharedPlace(folder)
@@ -56,12 +56,12 @@ struct SharedPlace: Carrier {
 
     func connect(_ home: Home, number: Int) throws { try home.useFolder(folders[0]) }
 
-    /// Nothing runs here that could be disturbed.
+    /// A shared folder has no process to disturb.
     func disturb(round: Int, _ random: inout SeededGenerator) {}
 }
 
 extension Home {
-    /// Has sync use a folder.
+    /// Configures sync to use a folder.
     func useFolder(_ folder: String) throws {
         try done("config", "set", "sync.options.folder", folder)
         try done("config", "set", "sync.transport", "folder")

@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// A byte of the shared folder is not as it was written, on whatever machine.
+/// One byte of the shared folder changes, on any machine.
 @Suite("Sync over a folder that damages files")
 struct DamagedFolderTests {
     private static let values = 6
@@ -30,7 +30,7 @@ struct DamagedFolderTests {
         }
     }
 
-    /// The segments of the first device, the oldest first.
+    /// The first device's segments, oldest first.
     private func segments() throws -> [String] {
         let list = "find '\(folder.path)' -path '*/\(try first.status().device)/*' -name '*.segment' | sort"
         return try first.home.shell(list).text.split(separator: "\n").map(String.init)
@@ -48,7 +48,7 @@ struct DamagedFolderTests {
         }
     }
 
-    @Test("publishes again what the latest file has lost, as soon as another device misses it")
+    @Test("publishes the records that the latest file has lost again, as soon as another device misses them")
     func latest() throws {
         try set(0..<Self.values - 1)
         try flip(try #require(segments().last), at: 150)
@@ -58,7 +58,7 @@ struct DamagedFolderTests {
         #expect(try second.status().isSettled && first.status().isSettled)
     }
 
-    @Test("publishes again what any file has lost, once it reads from the start", arguments: 0..<6)
+    @Test("publishes the records that any file has lost again, once it reads from the start", arguments: 0..<6)
     func anywhere(_ number: UInt64) throws {
         var random = SeededGenerator(seed: TestRun.seed &+ number)
         try set(0..<Self.values)

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Devices that change the same values while they, and what carries the records, are killed again and again.
+/// Devices that change the same values while they, and their carrier, are killed again and again.
 final class DevicesCampaign {
     private let folder: TemporaryFolder
     private let supervisor: Supervisor
@@ -13,7 +13,7 @@ final class DevicesCampaign {
     private let changes: Int
     private var random: SeededGenerator
     private var carrierRounds = 0
-    /// The values that `ld-host set` gave to keys of their own.
+    /// The values that `ld-host set` stored, each under its own key.
     private var singles: [(label: String, isDone: Bool)] = []
 
     /// - Parameter changes: The number of changes that each device makes.
@@ -25,7 +25,7 @@ final class DevicesCampaign {
         (self.keys, self.changes, random) = (keys, changes, SeededGenerator(seed: seed))
     }
 
-    /// Makes the devices members of one group, and waits until each one has taken over what the group has.
+    /// Makes the devices members of one group, and waits until each has the group's values.
     func gather() throws {
         try devices[0].home.done("sync", "init", "--name", "readable-device")
         for device in devices.dropFirst() {
@@ -45,12 +45,12 @@ final class DevicesCampaign {
 
     private enum Disturbance { case syncing, editing, crowd, carrier, single }
 
-    /// What is done to devices and carrier, as often as it stands here.
+    /// The disturbances of devices and carrier, each as often as it is to happen.
     private static let disturbances: [Disturbance] = [
         .syncing, .syncing, .syncing, .syncing, .editing, .editing, .crowd, .carrier, .carrier, .single,
     ]
 
-    /// Has all devices change values, and disturbs everything until they are done, and at least once in each way.
+    /// Makes all devices change values, and disturbs everything until they are done, at least once in each way.
     func edit() throws {
         for device in devices { try device.startEditing(through: changes) }
         repeat {
@@ -71,7 +71,7 @@ final class DevicesCampaign {
             try device.stopEditing()
             try device.startEditing(through: changes)
         case .crowd:
-            // Several processes of one device that sync at once, and are killed while they do.
+            // Several processes of one device sync at once and are killed.
             let delays = (0..<3).map { _ in Int.random(in: 20...900, using: &random) }
             let line = delays.map { "timeout -s KILL \(seconds($0)) ld-host sync push >out.\($0) 2>&1 &" }
             _ = try device.home.shell("\(line.joined(separator: " ")) wait")
@@ -95,7 +95,8 @@ final class DevicesCampaign {
         singles.append((label, ending.status == 0))
     }
 
-    /// Waits until all devices have one state.
+    /// Waits until all devices have the same state.
+    ///
     ///
     /// - Returns: The labels of their values.
     func settle() throws -> Set<String> {
@@ -116,7 +117,7 @@ final class DevicesCampaign {
         return Set(values[0].values)
     }
 
-    /// Checks what became of all values.
+    /// Checks the outcome of all changes.
     func check(_ current: Set<String>) throws {
         var log = EditLog()
         for device in devices { log.add(device.recorded()) }
@@ -130,11 +131,11 @@ final class DevicesCampaign {
         #expect(log.written.count >= devices.count * changes / 2, "most changes were not acknowledged")
     }
 
-    /// Checks that nothing in what passed through can be read: no name of a key or device, no value.
+    /// Checks that the carried data reveals nothing: no name of a key or device, no value.
     func checkSecrecy() throws {
         for folder in carrier.folders {
             var found = (status: Int32(2), text: "")
-            // A file may go while it is searched.
+            // A file may disappear during the search.
             try wait("to search \(folder)") {
                 let ending = try devices[0].home.shell("grep -rlaE 'readable|shared-key|userDefaults' '\(folder)'")
                 found = (ending.status, ending.text)

@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-/// Three devices that sync, each with processes and data of its own, over real carriers. 10,000 changes by each device
-/// with `LOCALDATA_TORTURE=1`; otherwise some hundred, drawn by `LOCALDATA_SEED`.
+/// Three devices that sync, each with its own processes and data, over real carriers. With `LOCALDATA_TORTURE=1`, each
+/// device makes 10,000 changes; otherwise a few hundred, drawn by `LOCALDATA_SEED`.
 @Suite("Devices that sync while everything is killed", .serialized)
 struct DevicesCampaignTests {
     private static let changes = TestRun.isTorture ? 10_000 : 300
@@ -10,7 +10,7 @@ struct DevicesCampaignTests {
         TestRun.isTorture ? CampaignKeys(shared: 300, single: 300) : CampaignKeys(shared: 60, single: 20)
 
     @Test(
-        "they converge, lose nothing that was acknowledged, bring nothing back, and show nothing to what carries it",
+        "they converge, lose nothing that was acknowledged, bring nothing back, and reveal nothing to the carrier",
         arguments: CarrierKind.allCases)
     func campaign(over kind: CarrierKind) throws {
         let campaign = try DevicesCampaign(

@@ -1,21 +1,20 @@
 import FoundationEssentials
 import TestSupport
 
-/// What the editors of all devices recorded of their changes. Values are named by their labels, each of which was
-/// written once.
+/// The changes that the editors of all devices recorded. A label identifies a value; each label was written once.
 struct EditLog {
-    /// The values that somebody tried to write.
+    /// The values that an editor tried to write.
     private(set) var tried: Set<String> = []
     /// The values whose change was acknowledged.
     private(set) var written: Set<String> = []
     /// The values that an acknowledged change replaced or removed.
     private(set) var replaced: Set<String> = []
-    /// The values that a change replaced or removed whose editor was killed before it was acknowledged.
+    /// The values that a change replaced or removed, whose editor was killed before the acknowledgement.
     private(set) var maybeReplaced: Set<String> = []
     /// The changes that failed, with their errors.
     private(set) var failures: [String] = []
 
-    /// What one device's editors recorded so far.
+    /// The changes that one device's editors have recorded.
     struct Device {
         fileprivate struct Attempt {
             let number: Int
@@ -38,7 +37,7 @@ struct EditLog {
                 switch (words.first, words.count) {
                 case ("try", 5):
                     let number = Int(words[1]) ?? 0
-                    // Another attempt of the same change follows one that was refused.
+                    // After a refusal, the next attempt of a change has the same number.
                     if let open, open.number != number { attempts.append((open, false)) }
                     open = Attempt(number: number, label: Self.label(words[3]), replaced: Self.label(words[4]))
                     last = number
@@ -67,24 +66,24 @@ struct EditLog {
         failures += device.failures
     }
 
-    /// Adds a value of a key of its own, which nobody replaces.
+    /// Adds a value under its own key, which no editor replaces.
     mutating func add(_ label: String, isDone: Bool) {
         tried.insert(label)
         if isDone { written.insert(label) }
     }
 
-    /// The acknowledged values that are gone, though nobody who knew them replaced them.
+    /// The acknowledged values that are missing, though no editor that knew them replaced them.
     ///
     /// - Parameters:
-    ///   - current: The values that the devices have in the end.
-    ///   - losers: The values that some device kept when they lost.
+    /// - current: The values that the devices have in the end.
+    /// - losers: The values that some device kept after they lost a conflict.
     func lost(current: Set<String>, losers: Set<String>) -> [String] {
         written.subtracting(replaced).subtracting(maybeReplaced).subtracting(current).subtracting(losers).sorted()
     }
 
-    /// The values that are there again, though an acknowledged change replaced or removed them.
+    /// The values that reappeared after an acknowledged change had replaced or removed them.
     func returned(current: Set<String>) -> [String] { current.intersection(replaced).sorted() }
 
-    /// The values that nobody wrote.
+    /// The values that no editor wrote.
     func invented(_ values: Set<String>) -> [String] { values.subtracting(tried).sorted() }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("What a campaign's log says of values")
+@Suite("A campaign's log of changes")
 struct EditLogTests {
     private func log(_ texts: String...) -> EditLog {
         var log = EditLog()
@@ -8,7 +8,7 @@ struct EditLogTests {
         return log
     }
 
-    @Test("an acknowledged value is lost unless it is there, was kept, or was replaced by somebody who knew it")
+    @Test("an acknowledged value is lost unless it is there, was kept, or was replaced by an editor that knew it")
     func lost() {
         let both = log("try 1 k 0.1 -\ndone 1\nend\n", "try 1 k 1.1 -\ndone 1\nend\n")
         #expect(both.lost(current: ["0.1"], losers: []) == ["1.1"])
@@ -17,7 +17,7 @@ struct EditLogTests {
         #expect(log("try 1 k 0.1 -\ndone 1\ntry 2 k 0.2 -\ndone 2\n").lost(current: ["0.2"], losers: []) == ["0.1"])
     }
 
-    @Test("the last attempt of a killed editor may have been made; one that was tried again was not")
+    @Test("a killed editor's last attempt may have taken effect; an attempt that was repeated has not")
     func killed() {
         let killed = log("try 1 k 0.1 -\ndone 1\ntry 2 k 0.2 0.1\ntry 3 m 0.3 -\ndone 3\nend\n")
         #expect(killed.lost(current: ["0.3"], losers: []) == [])
@@ -26,7 +26,7 @@ struct EditLogTests {
         #expect(again.lost(current: ["0.2"], losers: []) == ["0.1"])
     }
 
-    @Test("what an acknowledged change replaced or removed must not be there, nor what nobody wrote")
+    @Test("a value must not exist that an acknowledged change replaced or removed, or that no editor wrote")
     func returned() {
         let removal = log("try 1 k 0.1 -\ndone 1\ntry 2 k - 0.1\ndone 2\nend\n")
         #expect(removal.returned(current: ["0.1"]) == ["0.1"])
@@ -34,7 +34,7 @@ struct EditLogTests {
         #expect(removal.invented(["0.1", "torn"]) == ["torn"])
     }
 
-    @Test("a failed change is reported, and may have been made")
+    @Test("a failed change is reported, and may have taken effect")
     func failed() {
         let failed = log("try 1 k 0.1 -\ndone 1\ntry 2 k 0.2 0.1\nfailed 2 busy\nend\n")
         #expect(failed.failures == ["failed 2 busy"])

@@ -10,7 +10,7 @@ struct NATSCarrier: Carrier {
 
     var folders: [String] { [server.folder] }
 
-    /// - Parameter isSecure: Whether it is reached with TLS, and asks for a password.
+    /// - Parameter isSecure: Whether the server uses TLS and requires a password.
     init(isSecure: Bool) throws {
         self.isSecure = isSecure
         server =
@@ -34,7 +34,7 @@ struct NATSCarrier: Carrier {
         try home.done("config", "set", "sync.transport", "nats")
     }
 
-    /// Kills the server, and starts it again after up to a second; every second time without all that it stored.
+    /// Kills the server, and starts it again after up to a second; every second time without its stored data.
     func disturb(round: Int, _ random: inout SeededGenerator) throws {
         try server.kill()
         if !round.isMultiple(of: 2) { try server.wipe() }

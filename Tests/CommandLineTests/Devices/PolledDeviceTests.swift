@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A device that syncs while others ask for its status")
 struct PolledDeviceTests {
-    @Test("says that all is published, however often it is asked", arguments: [CarrierKind.folder, .nats])
+    @Test("reports that all is published, however often others ask", arguments: [CarrierKind.folder, .nats])
     func settles(over kind: CarrierKind) throws {
         let (folder, supervisor) = (try TemporaryFolder(), try Supervisor())
         let keys = CampaignKeys(shared: 8, single: 0)
@@ -15,7 +15,7 @@ struct PolledDeviceTests {
             try device.home.done("set", "userDefaults/\(CampaignKeys.name(number))", "0.1 ")
         }
         var states: [Int] = []
-        // Sooner than the next look that needs no cause, which is after a minute.
+        // Sooner than the next periodic look, which comes after a minute.
         let start = ContinuousClock.now
         repeat {
             states.append(try device.status().pending)

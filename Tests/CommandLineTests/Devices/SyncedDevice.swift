@@ -2,9 +2,9 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// A device of a campaign: a home of its own, in which one process syncs and another one changes values.
+/// A device of a campaign: a home in which one process syncs and another one changes values.
 struct SyncedDevice {
-    /// What `ld-host sync status` says.
+    /// The output of `ld-host sync status`.
     struct Status: Decodable {
         /// The device's id.
         let device: String
@@ -14,7 +14,7 @@ struct SyncedDevice {
         let pending: Int
         let removalsToAccept: Int
 
-        /// Whether nothing is on its way, as far as this device knows.
+        /// Whether nothing is left to publish or receive, as far as this device knows.
         var isSettled: Bool { isComplete && !isJoining && pending == 0 }
     }
 
@@ -45,7 +45,7 @@ struct SyncedDevice {
     /// - Throws: If it has ended by itself.
     func stopSyncing() throws { try supervisor.kill(watch) }
 
-    /// Starts the process that changes values, where the last one was killed.
+    /// Starts the process that changes values, continuing where the last one was killed.
     ///
     /// - Parameter last: The number of the last change.
     func startEditing(through last: Int) throws {
@@ -58,7 +58,7 @@ struct SyncedDevice {
 
     func stopEditing() throws { try supervisor.kill(editor) }
 
-    /// What the processes have recorded that changed values.
+    /// The changes that the editing processes have recorded.
     func recorded() -> EditLog.Device {
         EditLog.Device((try? String(contentsOfFile: "\(home.path)/edits", encoding: .utf8)) ?? "")
     }
@@ -74,7 +74,8 @@ struct SyncedDevice {
         return Dictionary(uniqueKeysWithValues: lines.map { (String($0[0]), String($0[1])) })
     }
 
-    /// The labels of the values that lost here. They become current values for a moment, so this comes last.
+    /// The labels of the values that lost a conflict here. Reading them makes them current for a moment, so this comes
+    /// last.
     func losers() throws -> [String] { try exercise("losers").split(separator: "\n").map(String.init) }
 
     private func exercise(_ words: String...) throws -> String {
@@ -84,7 +85,7 @@ struct SyncedDevice {
     }
 }
 
-/// The keys of a campaign: some that all devices change, and some that `ld-host set` gives a value once.
+/// The keys of a campaign: some that all devices change, and some that `ld-host set` sets once.
 struct CampaignKeys {
     let shared: Int
     let single: Int
@@ -93,7 +94,7 @@ struct CampaignKeys {
 
     static func name(_ number: Int) -> String { "shared-key-\(number)" }
 
-    /// A manifest of all of them.
+    /// A manifest with all of the keys.
     var catalog: String {
         let keys = (0..<count).map {
             """

@@ -3,8 +3,8 @@ import Glibc
 import LocalDataHost
 import TestSupport
 
-/// Syncthing on each of some machines, which are all this one: each with a copy of one folder, and connected over
-/// 127.0.0.1 alone. Nothing is announced, and nothing else can connect.
+/// Syncthing on several machines, all of which are simulated on this one. Each has a copy of one folder, and they are
+/// connected over 127.0.0.1 only. Nothing is announced, and nothing else can connect.
 struct SyncthingNetwork: Carrier {
     private struct Machine {
         let home: String
@@ -51,7 +51,7 @@ struct SyncthingNetwork: Carrier {
 
     private func start(_ number: Int) throws {
         let home = machines[number].home
-        // Under a process that starts it again, it would outlive being killed.
+        // With its own monitor process, Syncthing would restart after a kill.
         let variables = Self.environment(home).merging(["STMONITORED": "yes"]) { $1 }
         try supervisor.start(
             Self.name(number), [Self.program, "serve", "--home=\(home)", "--no-browser", "--no-restart"],
@@ -71,7 +71,8 @@ struct SyncthingNetwork: Carrier {
         return String(decoding: completion.output, as: UTF8.self)
     }
 
-    /// What it looks at, and whom it knows. Changes are noticed after one second, its shortest delay.
+    /// The folder that it watches, and the devices that it knows. It notices changes after one second, its shortest
+    /// delay.
     private func configuration(of machine: Machine) -> String {
         let known = machines.map {
             """

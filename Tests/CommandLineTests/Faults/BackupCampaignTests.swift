@@ -79,12 +79,12 @@ private struct BackupOperation: CustomTestStringConvertible {
     var testDescription: String { overwrites ? "backup over an older one" : "backup" }
 }
 
-/// A restore, which the campaign disturbs, and what is stored before and after it.
+/// A restore that the campaign disturbs, with the values stored before and after it.
 struct RestoreOperation: Sendable, CustomTestStringConvertible {
     let name: String
-    /// Configuration of the home that it is restored to: paths and values.
+    /// The settings of the home that is restored into: paths and values.
     let settings: [(path: String, value: String)]
-    /// Where the values are.
+    /// The domains of the values.
     let domains: [String]
 
     var testDescription: String { name }
@@ -110,7 +110,7 @@ struct RestoreOperation: Sendable, CustomTestStringConvertible {
             domains: ["userDefaults", "fileSystem", "keychain:service", "encryptedFileSystem"]),
     ]
 
-    /// What the backup has, by address: in the last domain also a value that is copied in pieces.
+    /// The values in the backup, by address: in the last domain also a value that is copied in pieces.
     var backedUp: [String: [UInt8]] {
         var values: [String: [UInt8]] = [:]
         for (index, domain) in domains.enumerated() {
@@ -123,7 +123,7 @@ struct RestoreOperation: Sendable, CustomTestStringConvertible {
         return values
     }
 
-    /// What is stored before. Values of `encryptedFileSystem` would have a key ring of their own.
+    /// The values stored before. Values of `encryptedFileSystem` would have a separate key ring.
     var before: [String: [UInt8]] {
         var values: [String: [UInt8]] = [:]
         for domain in domains where domain != "encryptedFileSystem" {
@@ -133,7 +133,7 @@ struct RestoreOperation: Sendable, CustomTestStringConvertible {
         return values
     }
 
-    /// What is stored afterwards.
+    /// The values stored afterwards.
     var after: [String: [UInt8]] { before.merging(backedUp) { $1 } }
 
     /// A home in the state before.
@@ -160,7 +160,7 @@ struct RestoreOperation: Sendable, CustomTestStringConvertible {
         return found
     }
 
-    /// Values that are still beside their places.
+    /// Staged values that have not been renamed.
     func staged(in home: Home) throws -> [Substring] {
         try home.shell(
             """

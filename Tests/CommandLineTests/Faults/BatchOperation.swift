@@ -1,10 +1,10 @@
 import FoundationEssentials
 import Testing
 
-/// A batch, which the campaigns disturb, and what is stored before and after it.
+/// A batch that the campaigns disturb, with the values stored before and after it.
 struct BatchOperation: Sendable, CustomTestStringConvertible {
     let name: String
-    /// Where the values are.
+    /// The domains of the values.
     let domains: [String]
 
     var testDescription: String { name }
@@ -18,7 +18,7 @@ struct BatchOperation: Sendable, CustomTestStringConvertible {
             domains: ["userDefaults", "fileSystem", "keychain:service", "encryptedFileSystem"]),
     ]
 
-    /// What is stored before, by address.
+    /// The values stored before, by address.
     var before: [String: String] {
         var values: [String: String] = [:]
         for domain in domains {
@@ -27,7 +27,7 @@ struct BatchOperation: Sendable, CustomTestStringConvertible {
         return values
     }
 
-    /// What is stored afterwards.
+    /// The values stored afterwards.
     var after: [String: String] {
         var values = before
         for domain in domains {
@@ -38,7 +38,7 @@ struct BatchOperation: Sendable, CustomTestStringConvertible {
         return values
     }
 
-    /// The changes, as the command takes them.
+    /// The changes, in the input format of the command.
     var input: [UInt8] {
         var lines: [String] = []
         for domain in domains {

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Testing
 
-/// What no kill can show: a process that dies leaves the page cache behind, so a sync that is missing, or comes too
-/// late, is only seen in the order of the calls.
+/// Killing a process cannot show these defects: the page cache outlives the process, so a sync that is missing or too
+/// late shows only in the order of the calls.
 @Suite("The order of the file store's calls", .serialized)
 struct CallOrderTests {
     private static let sets = FaultOperation.all.filter { $0.new != nil }
@@ -13,7 +13,7 @@ struct CallOrderTests {
         arguments: sets)
     func set(_ operation: FaultOperation) throws {
         let calls = try FaultBench(operation).disturbed.calls()
-        // One that fails because folders are missing may go before.
+        // A rename that fails because folders are missing may come first.
         let renames = calls.indices.filter { calls[$0].name.hasPrefix("rename") && calls[$0].result == "0" }
         try #require(renames.count == 1, "\(calls)")
         let rename = renames[0]

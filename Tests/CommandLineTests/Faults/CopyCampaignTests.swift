@@ -30,14 +30,14 @@ struct CopyCampaignTests {
         }
         let isDone = try state(operation, home, what)
         #expect(isDone || ending.status != 0, "success without effect; \(what)")
-        // Once more, by whoever comes next.
+        // Repeat the command, as the next caller would.
         let again = try disturbed.run()
         #expect(again.status == 0, "cannot be completed: \(again.errors); \(what)")
         #expect(try state(operation, home, "afterwards; \(what)"), "not completed by the next; \(what)")
         #expect(try disturbed.debris() == [], "\(what)")
     }
 
-    /// Checks what must hold at every instant, and tells whether the operation is done.
+    /// Checks the conditions that must hold at every instant, and returns whether the operation is complete.
     private func state(_ operation: CopyOperation, _ home: CopyHome, _ what: String) throws -> Bool {
         let (source, destination) = (try home.source(), try home.destination())
         for (address, value) in home.secrets {
@@ -50,7 +50,7 @@ struct CopyCampaignTests {
         }
         let names = Set(home.secrets.keys)
         #expect(names.isSuperset(of: source.secrets.keys) && names.isSuperset(of: destination.secrets.keys), "\(what)")
-        // The source serves the keychain, so the keys stay in it, whatever else is moved.
+        // The source serves the keychain, so the keys stay in it even if everything else moves.
         #expect(source.opensTheRest, "the keys have left the keychain; \(what)")
         return destination == home.all && (operation.moves ? source.secrets.isEmpty : source == home.all)
     }

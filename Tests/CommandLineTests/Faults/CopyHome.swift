@@ -2,14 +2,14 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// A home with sealed values, and a second store for its keychain, which is looked at by way of a configuration in
+/// A home with sealed values and a second store for the keychain. To read the second store, use a configuration in
 /// which it serves the keychain.
 struct CopyHome {
-    /// What the keychain and what it has the keys of look like where one of the two stores serves it.
+    /// The state that one of the two stores shows when it serves the keychain.
     struct View: Equatable {
         /// The keychain's values, by address.
         var secrets: [String: [UInt8]]
-        /// Whether everything opens that the master keys seal, which the store has or has not.
+        /// Whether the store has the master keys, so that all values sealed with them open.
         var opensTheRest: Bool
     }
 
@@ -32,7 +32,7 @@ struct CopyHome {
     /// The values that are copied.
     var secrets: [String: [UInt8]] { keys.values.filter { $0.key.hasPrefix("keychain:") } }
 
-    /// Everything, as it is where a store has all of it.
+    /// The state of a store that has everything.
     var all: View { View(secrets: secrets, opensTheRest: true) }
 
     func source() throws -> View { try view([:]) }
@@ -41,7 +41,7 @@ struct CopyHome {
 
     private var seenFromDestination: [String: String] { ["LOCALDATA_CONFIG": "\(home.path)/other.json"] }
 
-    /// - Throws: `TestFailure` if a value of the keychain's cannot be read.
+    /// - Throws: `TestFailure` if a value of the keychain cannot be read.
     private func view(_ variables: [String: String]) throws -> View {
         let found = try keys.values(of: "keychain:service", adding: variables)
         let rest = keys.values.filter { !$0.key.hasPrefix("keychain:") }

@@ -1,12 +1,12 @@
 import FoundationEssentials
 import Testing
 
-/// A copy of the keychain's store to another one, which the campaigns disturb.
+/// A copy of the keychain's store to another store, which the campaigns disturb.
 struct CopyOperation: Sendable, CustomTestStringConvertible {
     let name: String
-    /// Whether the values leave the source when all of them have arrived.
+    /// Whether the values leave the source once all of them have arrived.
     let moves: Bool
-    /// Whether the destination has another value at ``KeyHome/overwrittenSecret`` before.
+    /// Whether the destination first has another value at ``KeyHome/overwrittenSecret``.
     let overwrites: Bool
 
     var testDescription: String { name }
@@ -17,7 +17,7 @@ struct CopyOperation: Sendable, CustomTestStringConvertible {
     }
 
     static let destination = "second"
-    /// What the destination has before, where it has another value.
+    /// The destination's earlier value, if it has one.
     static let older = Array("an older value".utf8)
 
     static let all = [

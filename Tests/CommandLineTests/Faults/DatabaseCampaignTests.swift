@@ -36,7 +36,7 @@ struct DatabaseCampaignTests {
             case nil:
                 #expect(said == "done", "\(what)")
                 #expect(found == operation.new, "success without effect; \(what)")
-                // SQLite synchronizes the folder as well, after us, and takes no notice if that fails.
+                // SQLite also synchronizes the folder, after the store, and ignores a failure.
                 let isRepeated = run.before.contains {
                     $0.name == "fsync" && $0.path == hit.path && $0.result == "0"
                 }
@@ -55,7 +55,7 @@ struct DatabaseCampaignTests {
         #expect(try home.shell("ls -A data").text == "values.sqlite\n", "debris; \(what)")
     }
 
-    /// The values, of a database that is sound.
+    /// The values, of a database that must be sound.
     private func values(_ home: Home) throws -> DatabaseOperation.Values {
         let store = try DatabaseUnderFaults(in: home.path)
         defer { store.close() }
@@ -63,7 +63,7 @@ struct DatabaseCampaignTests {
         return try store.values()
     }
 
-    /// Makes the state before, with its log not yet brought into the database, as it is while programs are at work.
+    /// Makes the state before. Its log is not yet checkpointed, as while programs are running.
     private func prepare(_ operation: DatabaseOperation) throws -> DisturbedHome {
         let home = try Home()
         try TemporaryFolder.makeFolder("\(home.path)/data")

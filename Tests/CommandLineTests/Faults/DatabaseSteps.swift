@@ -4,15 +4,15 @@ import LocalDataAPI
 import TestSupport
 import Testing
 
-/// One operation in a process of its own: this test program, started again with only this test, in which the fault
-/// injector hits one call. Without that it does nothing.
+/// One operation in a separate process: this test program, started again with only this test, in which the fault
+/// injector hits one call. Without the injector's variables the test does nothing.
 @Suite("The steps of a SQLite database")
 struct DatabaseSteps {
     /// The variables with the home and the name of the operation.
     private static let (homeVariable, nameVariable) = ("LOCALDATA_DATABASE_HOME", "LOCALDATA_DATABASE_STEP")
     private static let home = ProcessInfo.processInfo.environment[homeVariable]
 
-    /// Runs an operation in a home, with the injector told by `variables`.
+    /// Runs an operation in a home, with the injector configured by `variables`.
     static func run(
         _ operation: DatabaseOperation, in home: Home, _ variables: [String: String]
     ) throws -> Home.Ending {
@@ -21,12 +21,12 @@ struct DatabaseSteps {
             adding: variables.merging([homeVariable: home.path, nameVariable: operation.name]) { $1 })
     }
 
-    /// What it said of itself: `done`, or an error's code and message.
+    /// The outcome that the process printed: `done`, or an error's code and message.
     static func said(in ending: Home.Ending) -> String? {
         ending.text.split(separator: "\n").first { $0.hasPrefix("step: ") }.map { String($0.dropFirst(6)) }
     }
 
-    @Test("are done, or fail with an error that says what holds", .enabled(if: home != nil))
+    @Test("succeed, or fail with an error that states the result", .enabled(if: home != nil))
     func steps() throws {
         let name = try #require(ProcessInfo.processInfo.environment[Self.nameVariable])
         let operation = try #require(DatabaseOperation.all.first { $0.name == name })

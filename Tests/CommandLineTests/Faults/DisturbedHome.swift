@@ -14,7 +14,7 @@ final class DisturbedHome {
         let before: ArraySlice<FaultShim.Call>
     }
 
-    /// Where a home keeps what is to outlast a process.
+    /// The folders of a home whose content outlasts a process.
     static let all = ["data", "state", "config"]
 
     let home: Home
@@ -22,11 +22,12 @@ final class DisturbedHome {
     private let library: String
     private let command: (_ variables: [String: String]) throws -> Home.Ending
 
-    /// Keeps the state that the home is in as the one before the command.
+    /// Saves the home's current state as the one before the command.
+    ///
     ///
     /// - Parameters:
-    ///   - folders: What is kept, and on what calls are disturbed.
-    ///   - command: Runs it, with variables for the injector in its environment.
+    /// - folders: The folders to save; calls in them are disturbed.
+    /// - command: Runs it, with variables for the injector in its environment.
     init(
         _ home: Home, in folders: [String] = DisturbedHome.all,
         command: @escaping (_ variables: [String: String]) throws -> Home.Ending
@@ -56,7 +57,7 @@ final class DisturbedHome {
         return try FaultShim.calls(in: log)
     }
 
-    /// Runs the command from the state before, disturbed.
+    /// Restores the state before, and runs the command with a fault at a point.
     func run(_ point: FaultPoint) throws -> Run {
         try reset()
         let ending = try injected(["LD_FAULT_AT": String(point.number), "LD_FAULT_MODE": point.mode.rawValue])
@@ -67,10 +68,10 @@ final class DisturbedHome {
             before: calls.prefix(point.number - 1))
     }
 
-    /// Runs the command from the state that is there, undisturbed.
+    /// Runs the command from the current state, undisturbed.
     func run() throws -> Home.Ending { try command([:]) }
 
-    /// What is left of changes that were not completed: files without a name, and intents of them.
+    /// Files that incomplete changes leave: files without a name, and their intents.
     func debris() throws -> [Substring] {
         try home.shell("find \(list) -path '*/.tmp/*' -o -path '*/journal/*' -type f").text.split(separator: "\n")
     }

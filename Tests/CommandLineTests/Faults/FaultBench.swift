@@ -16,7 +16,7 @@ final class FaultBench {
         disturbed = try DisturbedHome(home, in: ["data"], operation.words, input: operation.input)
     }
 
-    /// The value that is there; `nil` if absent.
+    /// The current value; `nil` if absent.
     func value() throws -> [UInt8]? {
         let ending = try home.run("get", operation.address)
         switch ending.status {
@@ -26,7 +26,7 @@ final class FaultBench {
         }
     }
 
-    /// What lies in the home's data folder beside the sibling and a value: the paths of all other files.
+    /// The paths of all files in the home's data folder, except those of the sibling and a value.
     func debris(beside value: [UInt8]?) throws -> [String] {
         let root = "\(home.path)/data"
         guard FileManager.default.fileExists(atPath: root) else { return [] }

@@ -6,17 +6,17 @@ import Testing
 /// same for the same `LOCALDATA_SEED`.
 struct FaultCampaign<Operation: CustomTestStringConvertible> {
     let operation: Operation
-    /// How many points are tried without torture.
+    /// The number of points to try without torture.
     let sample: Int
-    /// How many points are tried at most, evenly spread: for operations with very many calls of the same kind.
+    /// The largest number of points to try, evenly spread: for operations with very many calls of the same kind.
     var most: Int?
 
     /// Disturbs the operation in every way at every call.
     ///
     /// - Parameters:
-    ///   - fewest: How many calls there must be; if fewer are seen, the injector is not at work.
-    ///   - prepare: Gives the home in the state before, once for all points or a new one for each.
-    ///   - check: What must hold after a run. The text says what was done, for messages.
+    ///   - fewest: The smallest number of calls; if there are fewer, the injector does not work.
+    ///   - prepare: Returns the home in the state before, one for all points or a new one for each.
+    ///   - check: Checks the state after a run. The text describes the run, for messages.
     func run(
         fewest: Int, in prepare: () throws -> DisturbedHome, check: (DisturbedHome.Run, _ what: String) throws -> Void
     ) throws {
@@ -35,9 +35,11 @@ struct FaultCampaign<Operation: CustomTestStringConvertible> {
         }
     }
 
-    /// Tries points one after the other, and prints how many of all those are.
+    /// Tries points one after the other, and prints how many of all points these are.
     ///
-    /// - Parameter check: Tries one. What it throws fails the test, and the next is tried. The text says where it is.
+    ///
+    /// - Parameter check: Tries one point. An error that it throws fails the test, and the next point follows. The text
+    ///   describes the point.
     func attempt<Point>(
         _ points: [Point], of all: Int, calls: Int, check: (Point, _ place: String) throws -> Void
     ) {

@@ -21,10 +21,10 @@ struct FaultCampaignTests {
         let operation = bench.operation
         #expect(
             found == operation.old || found == operation.new, "a third value of \(found?.count ?? -1) bytes; \(what)")
-        // The value's own place was opened by that `get`, which is when the leavings of the dead are removed.
+        // That `get` opened the value's location, which removes the temporary files of dead processes.
         #expect(try bench.debris(beside: found) == [], "debris; \(what)")
         if !run.mode.kills {
-            // Of a call that is made and then reported as failed, the log does not tell whether it was a success.
+            // If a call is made and then reported as failed, the log does not show whether it succeeded.
             let isPublished =
                 run.mode == .ioErrorAfter && operation.isPublished(by: run.hit)
                 ? nil : run.calls.contains { $0.result == "0" && operation.isPublished(by: $0) }
@@ -35,7 +35,7 @@ struct FaultCampaignTests {
         #expect(try bench.debris(beside: Array("after".utf8)) == [], "debris after the next set; \(what)")
     }
 
-    /// What the program says must be what holds.
+    /// The program's report must match the result.
     private func checkReport(
         of ending: Home.Ending, _ hit: FaultShim.Call, isNew: Bool, isPublished: Bool?, _ what: String
     ) {
@@ -65,7 +65,7 @@ struct FaultCampaignTests {
 }
 
 extension FaultOperation {
-    /// Whether a call puts the new value in the old one's place.
+    /// Whether a call replaces the old value with the new one.
     fileprivate func isPublished(by call: FaultShim.Call) -> Bool {
         new == nil ? call.name.hasPrefix("unlink") && !call.path.contains("/.tmp/") : call.name.hasPrefix("rename")
     }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-/// A change that the campaigns disturb, with what was there before and is to be there afterwards.
+/// A change that the campaigns disturb, with the values expected before and after it.
 struct FaultOperation: Sendable, CustomTestStringConvertible {
     let name: String
     let address: String
@@ -11,14 +11,14 @@ struct FaultOperation: Sendable, CustomTestStringConvertible {
     var old: [UInt8]?
     /// The value afterwards; `nil` if absent.
     var new: [UInt8]?
-    /// Whether anything is in the home before.
+    /// Whether the home is empty before the change.
     var isHomeEmpty = false
 
     var testDescription: String { name }
 
     static let sibling = "userDefaults:place/sibling"
     private static let short = "userDefaults:place/key"
-    /// So long that its file lies in folders of its own.
+    /// So long that its file is in folders of its own.
     private static let long = "userDefaults:place/" + String(repeating: "Long", count: 100)
     private static let text = "the new value"
     private static let old = Array("the old value, which is longer than the new one".utf8)
@@ -45,7 +45,7 @@ struct FaultOperation: Sendable, CustomTestStringConvertible {
     /// Makes the state before, in a home.
     func prepare(_ home: Home) throws {
         if isHomeEmpty {
-            // The plugins are looked at now, so that a point is about the store alone.
+            // Inspects the plugins now, so that a point concerns the store only.
             try home.done("doctor")
             return
         }

@@ -1,13 +1,13 @@
 import FoundationEssentials
 import TestSupport
 
-/// The fault injector of `Tests/FaultInjection`, built once for a run of the tests.
+/// The fault injector of `Tests/FaultInjection`, built once for each run of the tests.
 enum FaultShim {
     /// A call that the injector counted.
     struct Call {
         let name: String
         let path: String
-        /// Where a rename goes to.
+        /// The destination of a rename.
         let target: String?
         let result: String
 

@@ -16,7 +16,7 @@ final class FileBatchBench {
         disturbed = try DisturbedHome(home, in: ["data"]) { try FileBatchSteps.run(operation, in: home, $0) }
     }
 
-    /// `applied`, or what holds and the error; empty if the process was killed before it could say so.
+    /// `applied`, or the state and the error; empty if the process was killed before it wrote one.
     var outcome: String { (try? String(contentsOfFile: "\(home.path)/outcome", encoding: .utf8)) ?? "" }
 
     /// Files that belong to no value.

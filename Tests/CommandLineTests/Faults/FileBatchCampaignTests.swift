@@ -24,7 +24,7 @@ struct FileBatchCampaignTests {
         print("faults: \(operation.name): \(committed) applied")
     }
 
-    /// Tells whether the batch took effect.
+    /// Returns whether the batch took effect.
     private func check(_ bench: FileBatchBench, _ run: DisturbedHome.Run, _ what: String) throws -> Bool {
         let (operation, hit, outcome) = (bench.operation, run.hit, bench.outcome)
         let home = bench.home.path
@@ -52,7 +52,7 @@ struct FileBatchCampaignTests {
         return found == new
     }
 
-    /// What no kill can show; see ``CallOrderTests``.
+    /// Killing a process cannot show this; see ``CallOrderTests``.
     @Test("staged files are synced before the batch is committed, and their folders before it ends")
     func order() throws {
         for operation in FileBatchOperation.all {

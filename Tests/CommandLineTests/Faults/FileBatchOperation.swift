@@ -4,7 +4,7 @@ import LocalDataHost
 import TestSupport
 import Testing
 
-/// A batch that the campaign disturbs: names with what is there before and afterwards.
+/// A batch that the campaign disturbs: names with their values before and afterwards.
 struct FileBatchOperation: Sendable, CustomTestStringConvertible {
     struct Change: Sendable {
         let place: String
@@ -15,12 +15,12 @@ struct FileBatchOperation: Sendable, CustomTestStringConvertible {
 
     let name: String
     let changes: [Change]
-    /// Whether anything is in the home before.
+    /// Whether the home is empty before the batch.
     var isHomeEmpty = false
 
     var testDescription: String { name }
 
-    /// So long that its file lies in folders of its own.
+    /// So long that its file is in folders of its own.
     private static let long = String(repeating: "Long", count: 100)
     private static let mixed = [
         Change(place: "one", name: "new", new: "1"), Change(place: "one", name: "replaced", old: "old", new: "2"),
@@ -29,7 +29,7 @@ struct FileBatchOperation: Sendable, CustomTestStringConvertible {
         Change(place: elsewhere, name: "replaced", old: "old", new: "4"),
         Change(place: elsewhere, name: "removed", old: "old"),
     ]
-    /// The place with a folder of its own.
+    /// The namespace with a separate folder.
     private static let elsewhere = "elsewhere"
 
     static let all = [
@@ -41,7 +41,7 @@ struct FileBatchOperation: Sendable, CustomTestStringConvertible {
         FileBatchOperation(
             name: "batch of removals",
             changes: [Change(place: "one", name: "a", old: "1"), Change(place: "two", name: long, old: "2")]),
-        // As many as are synchronized with their file system.
+        // As many changes as it takes for the store to synchronize the whole file system.
         FileBatchOperation(
             name: "batch of many",
             changes: mixed
@@ -79,7 +79,7 @@ struct FileBatchOperation: Sendable, CustomTestStringConvertible {
         try store.apply(batch)
     }
 
-    /// What is there, in the order of the changes.
+    /// The current values, in the order of the changes.
     func values(in store: LoadedStore, _ home: String) throws -> [String?] {
         try changes.map { change in
             try store.with(change.place, change.name, home) {
@@ -95,7 +95,7 @@ extension LoadedStore {
         return StorageAddress(StorageNamespace(domain: "batch", scope: place, directory: directory), name: name)
     }
 
-    /// Resolves a name for one use.
+    /// Resolves a name for one call.
     func with<Result>(
         _ place: String, _ name: String, _ home: String, _ body: (StoreHandle) throws -> Result
     ) throws -> Result {

@@ -5,8 +5,8 @@ import LocalDataHost
 import TestSupport
 import Testing
 
-/// One batch of the file store, in a process of its own: this test program, started again with only this test, in which
-/// the fault injector hits one call. Without that it does nothing.
+/// One batch of the file store, in a separate process: this test program, started again with only this test, in which
+/// the fault injector hits one call. Without the injector's variables the test does nothing.
 @Suite("The steps of a batch")
 struct FileBatchSteps {
     /// The variables with the home that has the store, and with the batch's name.
@@ -14,7 +14,8 @@ struct FileBatchSteps {
     private static let environment = ProcessInfo.processInfo.environment
     private static let home = environment[variable]
 
-    /// Runs a batch in a home, with the injector told by `variables`. The only line of `outcome` says what came of it.
+    /// Runs a batch in a home, with the injector configured by `variables`. The file `outcome` has one line with the
+    /// result.
     static func run(
         _ batch: FileBatchOperation, in home: Home, _ variables: [String: String]
     ) throws -> Home.Ending {
@@ -24,7 +25,7 @@ struct FileBatchSteps {
             adding: variables.merging([variable: home.path, kind: batch.name]) { $1 })
     }
 
-    @Test("end in what they say", .enabled(if: home != nil))
+    @Test("end with the reported result", .enabled(if: home != nil))
     func steps() throws {
         let home = try #require(Self.home)
         let batch = try #require(FileBatchOperation.all.first { $0.name == Self.environment[Self.kind] })

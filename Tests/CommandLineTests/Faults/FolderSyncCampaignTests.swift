@@ -16,7 +16,7 @@ struct FolderSyncCampaignTests {
         let testDescription = "publications into a shared folder"
     }
 
-    /// Where a reader was before, which is the same in each home.
+    /// A home with the position of an earlier reader, which is the same in each home.
     private final class Bench {
         let home: Home
         let disturbed: DisturbedHome
@@ -32,7 +32,7 @@ struct FolderSyncCampaignTests {
         }
     }
 
-    @Test("a fault at any call loses nothing that was acknowledged, and is overcome by the next publication")
+    @Test("a fault at any call loses nothing that was acknowledged, and the next publication recovers")
     func campaign() throws {
         let bench = try Bench()
         try FaultCampaign(operation: Publications(), sample: Self.sample)
@@ -66,7 +66,8 @@ struct FolderSyncCampaignTests {
         #expect(files.allSatisfy { $0.hasSuffix(".segment") }, "debris \(files); \(what)")
     }
 
-    /// Checks what a new reader and an earlier one find: of each name that number or a later one, and no other bytes.
+    /// Checks the records that a new reader and an earlier one fetch: for each name that number or a later one, and no
+    /// torn record.
     private func expect(_ last: [Int: Int], in bench: Bench, _ what: Comment) throws {
         for position in [nil, bench.position] {
             var found: [Int: Int] = [:]

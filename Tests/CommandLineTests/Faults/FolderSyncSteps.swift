@@ -6,15 +6,15 @@ import Testing
 
 @testable import FolderSync
 
-/// Publications of one process, in a process of its own: this test program, started again with only this test, in
-/// which the fault injector hits one call. Without that it does nothing.
+/// Publications of one process, in a separate process: this test program, started again with only this test, in which
+/// the fault injector hits one call. Without the injector's variables the test does nothing.
 @Suite("The steps of publications")
 struct FolderSyncSteps {
     /// The variable with the home that has the shared folder.
     private static let variable = "LOCALDATA_FOLDER_SYNC_STEPS"
     private static let home = ProcessInfo.processInfo.environment[variable]
-    /// The numbers that the process publishes, one call for each. It begins with a segment of its own and a base, and
-    /// then begins more segments.
+    /// The numbers that the process publishes, with one call each. It begins with its own segment and a base, and then
+    /// adds more segments.
     static let numbers = 100..<112
 
     /// The transport of a home, with the smallest segments.
@@ -26,21 +26,21 @@ struct FolderSyncSteps {
             ]), host: HostServices(name: "test", version: "1"), settings: Publisher.Settings(segment: 4096, linger: 0))
     }
 
-    /// The record with a number: one of five names, and content that tells the number in all of its bytes.
+    /// The record with a number: one of five names, and content whose bytes all encode the number.
     static func record(_ number: Int) -> SyncRecord {
         SyncRecord(
             writer: "device", name: "n\(number % 5)",
             content: Data("\(number) ".utf8) + SeededGenerator.bytes(900, seed: UInt64(number)))
     }
 
-    /// The number of a record; `nil` if a byte of it is not as it was published.
+    /// The number of a record; `nil` if any byte differs from the published one.
     static func number(of record: SyncRecord) -> Int? {
         let word = record.content.prefix { $0 != UInt8(ascii: " ") }
         guard let number = Int(String(decoding: word, as: UTF8.self)), Self.record(number) == record else { return nil }
         return number
     }
 
-    /// Runs the steps in a home, with the injector told by `variables`.
+    /// Runs the steps in a home, with the injector configured by `variables`.
     static func run(in home: Home, _ variables: [String: String]) throws -> Home.Ending {
         guard Self.home == nil else { throw TestFailure("steps began further steps") }
         return try home.run(

@@ -3,8 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A power loss on a file system in user space, which keeps what was synchronized and nothing else. The kernel reports
-/// syncfs(2) as done there, and does nothing.
+/// A power loss on a file system in user space, which keeps only synchronized data. On such a file system the kernel
+/// reports syncfs(2) as done, and does nothing.
 @Suite(
     "A file system that drops what was not synchronized",
     .enabled(if: Users.areAvailable && access("/dev/fuse", R_OK) == 0))
@@ -25,7 +25,7 @@ struct ForgetfulFileSystemAsRootTests {
             let ending = try home.run("batch", input: Array(lines.joined().utf8), adding: data)
             #expect(ending.status == 0, "\(ending.errors)")
         }
-        // The folder is never made: what was not synchronized is gone.
+        // Instead of creating this folder, the file system discards all data that was not synchronized.
         mkdir("\(mounted)/.power-cut", 0o700)
         for index in [0, 1, count - 1] {
             let ending = try home.run("get", "userDefaults/k\(index)", adding: data)

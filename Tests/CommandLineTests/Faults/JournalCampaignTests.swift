@@ -3,7 +3,7 @@ import Glibc
 import LocalDataHost
 import Testing
 
-/// The life of an intent, disturbed at every one of its calls that change the file system. All points with
+/// The lifecycle of an intent, disturbed at every one of its calls that change the file system. All points with
 /// `LOCALDATA_TORTURE=1`; otherwise a random part of them, the same for the same `LOCALDATA_SEED`.
 @Suite("The journal under faults", .serialized)
 struct JournalCampaignTests {
@@ -45,7 +45,7 @@ struct JournalCampaignTests {
             }
         #expect(expected.contains(payloads), "payloads \(payloads); \(what)")
         for intent in own { try journal.adopt(intent.id).finish() }
-        // A kill at the first call comes before there is a folder.
+        // After a kill at the first call, there is no folder yet.
         let folder = home + "/state/journal"
         guard FileManager.default.fileExists(atPath: folder) else { return }
         let left = try FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0 != ".tmp" }
@@ -54,14 +54,14 @@ struct JournalCampaignTests {
     }
 }
 
-/// The life of an intent, which the campaign disturbs.
+/// The lifecycle of an intent, which the campaign disturbs.
 enum JournalOperation: String, CaseIterable, CustomTestStringConvertible {
     case first = "first intent"
     case later = "later intent"
 
     var testDescription: String { rawValue }
 
-    /// A home with a journal, in which another intent was interrupted unless this is the first.
+    /// A home with a journal. Unless this operation is the first, the journal has another, interrupted intent.
     func prepare() throws -> DisturbedHome {
         let home = try Home()
         try FileManager.default.createDirectory(atPath: "\(home.path)/state", withIntermediateDirectories: false)

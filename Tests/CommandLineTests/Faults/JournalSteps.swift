@@ -4,14 +4,14 @@ import LocalDataHost
 import TestSupport
 import Testing
 
-/// The life of one intent, in a process of its own: this test program, started again with only this test, in which the
-/// fault injector hits one call. Without that it does nothing.
+/// The lifecycle of one intent, in a separate process: this test program, started again with only this test, in which
+/// the fault injector hits one call. Without the injector's variables the test does nothing.
 @Suite("The steps of an intent")
 struct JournalSteps {
     /// The variable with the home that has the journal.
     private static let variable = "LOCALDATA_JOURNAL_STEPS"
     private static let home = ProcessInfo.processInfo.environment[variable]
-    /// What the intent holds, first and then.
+    /// The intent's first payload, and its second one.
     static let payloads = [Data("the first payload".utf8), Data(repeating: 0x42, count: 70_000)]
     static let kind = "steps"
 
@@ -20,7 +20,7 @@ struct JournalSteps {
         try IntentJournal(folder: "\(home)/state/journal")
     }
 
-    /// Runs the steps in a home, with the injector told by `variables`.
+    /// Runs the steps in a home, with the injector configured by `variables`.
     static func run(in home: Home, _ variables: [String: String]) throws -> Home.Ending {
         try home.run(
             TestRun.program, ["--filter", "JournalSteps", "--testing-library", "swift-testing"],
@@ -63,7 +63,7 @@ struct JournalSteps {
         Self.say("finished")
     }
 
-    /// Compares with what another process would find.
+    /// Compares with the payloads that another process would find.
     private func expect(_ payloads: [Data], _ step: String) throws {
         let survey = try Self.journal(of: try #require(Self.home)).survey()
         let own = survey.pending.filter { $0.kind == Self.kind }

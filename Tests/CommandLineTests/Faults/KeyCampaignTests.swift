@@ -27,7 +27,7 @@ struct KeyCampaignTests {
         }
         let isDone = try state(bench, what)
         #expect(isDone || ending.status != 0, "success without effect; \(what)")
-        // Once more, by whoever comes next.
+        // Repeat the command, as the next caller would.
         let again = try bench.disturbed.run()
         let isGone = isDone && again.status == 1 && bench.operation.takesAway
         #expect(again.status == 0 || isGone, "cannot be done again: \(again.errors); \(what)")
@@ -36,7 +36,7 @@ struct KeyCampaignTests {
         if case .allUnderActiveKey = bench.operation.effect { try retire(bench, what) }
     }
 
-    /// Checks what must hold at every instant, and tells whether the operation is done.
+    /// Checks the conditions that must hold at every instant, and returns whether the operation is complete.
     private func state(_ bench: KeyFaultBench, _ what: String) throws -> Bool {
         let stored = try bench.home.stored()
         var expected = bench.home.values
@@ -71,7 +71,7 @@ struct KeyCampaignTests {
         }
     }
 
-    /// Old keys can go then, and nothing with them.
+    /// Then the old keys can be retired, and no value is lost with them.
     private func retire(_ bench: KeyFaultBench, _ what: String) throws {
         for key in try bench.home.keys(of: bench.operation.store) where key.state != "active" {
             let store = bench.operation.store.map { ["--store", $0] } ?? []
@@ -98,7 +98,7 @@ struct KeyCampaignTests {
 }
 
 extension KeyOperation {
-    /// Whether there is nothing to do for who does it again.
+    /// Whether the operation removes something, so that repeating it finds nothing.
     fileprivate var takesAway: Bool {
         switch effect {
         case .value(_, nil), .spareKey(nil): true

@@ -16,7 +16,7 @@ final class KeyFaultBench {
             home.home, operation.words.map { $0 == "SPARE" ? home.spare : $0 }, input: operation.input)
     }
 
-    /// What is left of changes that were not completed: files without a name, intents of them, and keys of no store.
+    /// The remains of incomplete changes: files without a name, their intents, and keys of no store.
     func debris() throws -> [Substring] {
         let ending = try home.home.shell("ls config/localdata/keys")
         return try disturbed.debris() + ending.text.split(separator: "\n").filter { $0 != "\(KeyHome.store).key" }

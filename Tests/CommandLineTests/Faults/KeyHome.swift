@@ -2,9 +2,9 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// A home with sealed values in three places, under three master keys and two keys of the keychain's store.
+/// A home with sealed values in three domains, under three master keys and two keys of the keychain's store.
 struct KeyHome {
-    /// A key as `ld-host keys list --json` tells of it.
+    /// A key as `ld-host keys list --json` prints it.
     struct Key: Decodable {
         let id: String
         let state: String
@@ -12,17 +12,17 @@ struct KeyHome {
     }
 
     static let store = "sealed-files"
-    /// Values that operations replace.
+    /// The address of values that operations replace.
     static let overwritten = "encryptedFileSystem/d"
     static let overwrittenSecret = "keychain:service/b"
 
     let home: Home
-    /// What is stored, by address.
+    /// The stored values, by address.
     private(set) var values: [String: [UInt8]] = [:]
-    /// A master key that seals nothing and opens.
+    /// A master key that seals no value, but can open.
     private(set) var spare = ""
 
-    /// Makes a home; an empty one has its plugins looked at, so that a point is about values and keys alone.
+    /// Makes a home. In an empty one it inspects the plugins, so that a point concerns only values and keys.
     init(isEmpty: Bool) throws {
         home = try Home()
         try home.done("plugins", "list")
@@ -40,7 +40,7 @@ struct KeyHome {
         spare = try home.done("keys", "create").text.replacing("\n", with: "")
     }
 
-    /// The domain of values in a folder of the app's own.
+    /// The domain of values in a folder that the app chose.
     private var custom: String { "encryptedFileSystem:\(home.path.replacing("/", with: "%2F"))%2Fdata%2Fcustom" }
 
     private mutating func add(_ address: String, _ count: Int) throws {
@@ -79,7 +79,7 @@ struct KeyHome {
         return try JSONDecoder().decode([Key].self, from: Data(ending.output))
     }
 
-    /// A value as `ld-host export` writes one that is no JSON.
+    /// A value that is not JSON, as `ld-host export` writes it.
     private struct Entry: Decodable {
         let bytes: [UInt8]
 

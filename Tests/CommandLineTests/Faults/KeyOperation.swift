@@ -4,27 +4,27 @@ import Testing
 
 /// A change of sealed values or of keys, which the campaigns disturb.
 struct KeyOperation: Sendable, CustomTestStringConvertible {
-    /// What it does when it succeeds, besides leaving every other value as it is.
+    /// The effect of a successful operation, besides leaving every other value as it is.
     enum Effect: Sendable {
-        /// The value of an address becomes this one; `nil`: it goes away.
+        /// The value at an address becomes this one, or is removed if `nil`.
         case value(String, [UInt8]?)
         /// One more key.
         case newKey
         /// Another key is active.
         case newActiveKey
-        /// The spare key is in this state; `nil`: it goes away.
+        /// The spare key has this state, or is removed if `nil`.
         case spareKey(String?)
-        /// Nothing is left under old keys.
+        /// No value is sealed with an old key.
         case allUnderActiveKey
     }
 
     let name: String
-    /// Words of the command; `SPARE` stands for the id of the spare key.
+    /// The command's arguments; `SPARE` stands for the id of the spare key.
     let words: [String]
     let effect: Effect
     var input: [UInt8]?
     var isHomeEmpty = false
-    /// The store whose ring is meant; `nil` for the master keys.
+    /// The store with the key ring; `nil` for the master keys.
     var store: String?
 
     var testDescription: String { name }

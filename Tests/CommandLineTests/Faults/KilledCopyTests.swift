@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The copy of the keychain from sealed files to the Secret Service and back, killed before and after everything that
+/// The copy of the keychain from sealed files to the Secret Service and back, killed before and after each message that
 /// it sends over the bus. All points with `LOCALDATA_TORTURE=1`; otherwise a random part of them, the same for the same
 /// `LOCALDATA_SEED`.
 @Suite("Copies to and from the Secret Service, killed", .serialized)
@@ -26,13 +26,13 @@ struct KilledCopyTests {
         #expect(ending.status == 0, "\(ending.errors)")
         let lines = ending.text.split(separator: "\n")
         #expect(lines.allSatisfy { $0 == "killed" }, "seed \(TestRun.seed): \(lines.filter { $0 != "killed" })")
-        // Now and then two messages are sent as one.
+        // Occasionally one call sends two messages.
         #expect(lines.count + 1 >= points.count * 9 / 10, "\(lines.count) of \(points.count) points were reached")
         print("faults: \(source) to \(destination): \(points.count) of \(all.count) points, seed \(TestRun.seed)")
     }
 
-    /// Runs lines of sh in a session of its own, in which values are in the source. `point` moves them, is killed, sees
-    /// what is where, moves them once more, and puts them back.
+    /// Runs lines of sh in a separate session whose source store has values. `point` moves the values, is killed,
+    /// checks where each value is, moves them again, and puts them back.
     private func play(_ source: String, _ destination: String, _ lines: String) throws -> Home.Ending {
         let home = try Home()
         let script = """

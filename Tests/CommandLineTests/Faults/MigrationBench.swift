@@ -9,7 +9,7 @@ final class MigrationBench {
     /// One run of the program.
     struct Run {
         let ending: Home.Ending
-        /// What it said; `nil` if it was killed before.
+        /// The program's report; `nil` if it was killed before.
         let report: ExerciseReport?
     }
 
@@ -28,15 +28,15 @@ final class MigrationBench {
         "\(BuiltProducts.folder)/lib\($0).so"
     }
 
-    /// What is known of the plugins, so that a point is about the migration alone.
+    /// The plugin registry, prepared once, so that a point concerns only the migration.
     private static let plugins = Result {
         let home = try Home()
         _ = try home.run("plugins", "list")
         return home
     }
 
-    /// Where homes are: in memory, if files have attributes there, as a kill leaves the page cache behind on any file
-    /// system, and a sync takes long on most.
+    /// The folder of the homes. It is in memory, if files have attributes there: a kill leaves the page cache behind on
+    /// any file system, and a sync is slow on most.
     private static let folder: String = {
         let path = "/dev/shm"
         var name = Array("\(path)/localdata-cli.XXXXXX".utf8CString)
@@ -49,7 +49,7 @@ final class MigrationBench {
         return fsetxattr(file, "user.localdata", "", 0, 0) == 0 ? path : "/tmp"
     }()
 
-    /// Stores what is there before, if that outlives a process.
+    /// Stores the values of the state before, if they outlive a process.
     init(_ description: MigrationCase) throws {
         subject = try description.kind.make(from: description.source, to: description.destination)
         words = description.words
@@ -70,12 +70,12 @@ final class MigrationBench {
     private var log: String { "\(home.path)/log" }
     private var count: String { "\(home.path)/count" }
 
-    /// Makes the state that it was in before.
+    /// Restores the state before.
     func reset() throws { try shell("rm -rf \(Self.list) log; cp -a before/. .") }
 
     /// Runs a command of the program, whose report is needed.
     func run(_ command: String) throws -> ExerciseReport {
-        // The counter goes on, and is never cleared.
+        // The counter continues, and is never reset.
         unlink(log)
         let run = try run(command, faults: ["LD_FAULT_COUNT": count, "LD_FAULT_LOG": log])
         guard let report = run.report, run.ending.errors.isEmpty else {
@@ -84,7 +84,7 @@ final class MigrationBench {
         return report
     }
 
-    /// The calls of the migration when nothing disturbs it.
+    /// The calls of an undisturbed migration.
     func calls(of command: String = "run") throws -> MigrationCalls {
         try reset()
         unlink(count)
@@ -100,17 +100,17 @@ final class MigrationBench {
         return MigrationCalls(numbers: first...last, names: names)
     }
 
-    /// Migrates from the state that is there, disturbed at a point, and tells which call was hit, if it was reached.
+    /// Migrates from the current state, disturbed at a point. Returns also the call that was hit, if it was reached.
     func run(_ point: MigrationPoint, of command: String = "run") throws -> (run: Run, hit: FaultShim.Call?) {
         unlink(log)
         let run = try run(command, faults: variables(of: point))
         return (run, try FaultShim.calls(in: log).dropFirst(point.number - 1).first)
     }
 
-    /// Has two processes migrate at once, from the state that is there.
+    /// Runs two migrations at once, from the current state.
     ///
     /// - Parameter point: Where one of them is disturbed.
-    /// - Returns: What each says; `nil` for one that was killed.
+    /// - Returns: The report of each; `nil` for one that was killed.
     func race(_ point: MigrationPoint? = nil) throws -> [ExerciseReport?] {
         unlink(log)
         let command = "'\(Self.program)' \(words.joined(separator: " ")) run"
@@ -131,7 +131,7 @@ final class MigrationBench {
         }
     }
 
-    /// How many migrations have run in that.
+    /// The number of migrations that have run in the race.
     func runs() throws -> Int { try Data(contentsOf: URL(filePath: "\(home.path)/runs")).count }
 
     private func variables(of point: MigrationPoint) -> [String: String] {

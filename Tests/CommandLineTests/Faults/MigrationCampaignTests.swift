@@ -31,7 +31,7 @@ struct MigrationCampaignTests {
         print("faults: \(description.testDescription): \(seconds) with a second")
     }
 
-    /// What is there after a run that nothing disturbs.
+    /// The state after an undisturbed run.
     private func undisturbed(_ bench: MigrationBench) throws -> ExerciseLook {
         try bench.reset()
         #expect(try bench.run("run").got?.value == bench.subject.wanted)
@@ -44,7 +44,7 @@ struct MigrationCampaignTests {
         return look
     }
 
-    /// Tells whether the point had a second one that was reached.
+    /// Returns whether the point had a second call, and that one was reached.
     private func check(
         _ bench: MigrationBench, _ point: MigrationPoint, _ undisturbed: ExerciseLook, _ place: String
     ) throws -> Bool {
@@ -66,7 +66,7 @@ struct MigrationCampaignTests {
         checks.checkValues(before)
         try checks.checkValue(next.got)
         if point.isLasting {
-            // What it finds itself may be a part of a batch that is decided, or a store that cannot be opened.
+            // The run itself may find part of a decided batch, or a store that cannot be opened.
             #expect([0, 2].contains(run.ending.status), "an unexpected end; \(what)")
         } else if !point.mode.kills {
             try check(run, hit, point, checks)
@@ -78,7 +78,7 @@ struct MigrationCampaignTests {
         return isReached
     }
 
-    /// What the program said of itself must be what it finds.
+    /// The program's report must match the state that it finds.
     private func check(
         _ run: MigrationBench.Run, _ hit: FaultShim.Call, _ point: MigrationPoint, _ checks: MigrationChecks
     ) throws {
@@ -86,10 +86,10 @@ struct MigrationCampaignTests {
         let found = try #require(report.after)
         checks.checkValues(found)
         try checks.checkEnding(report.run, found: found)
-        // Of a chain, the first may have said it.
+        // In a chain, the first migration may have reported it.
         let warnings = ["is still there", "are still in its files"]
         let isTold = report.run?.value != "migrated" || warnings.contains { run.ending.errors.contains($0) }
-        // SQLite's own sync of the folder comes after the store's, and SQLite takes no notice of its failing.
+        // SQLite syncs the folder itself after the store does, and ignores a failure.
         let isOfFolder = hit.name == "fdatasync" && !hit.path.contains(".sqlite")
         let isSynced = !(point.mode == .ioError && hit.name.hasSuffix("sync")) || isOfFolder
         #expect(isSynced || isTold, "success though a sync failed; \(checks.what)")

@@ -11,18 +11,18 @@ struct MigrationCase: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { "\(kind.rawValue) from \(source.rawValue) to \(destination.rawValue)" }
 
-    /// What the program is told.
+    /// The arguments of the program.
     var words: [String] { [kind.rawValue, source.rawValue, destination.rawValue] }
 
-    /// Numbers of this case's own.
+    /// Random numbers for this case.
     var generator: SeededGenerator {
         SeededGenerator(seed: testDescription.utf8.reduce(TestRun.seed) { $0 &* 31 &+ UInt64($1) })
     }
 
-    /// The kinds that `LOCALDATA_KINDS` names, divided by commas, or all.
+    /// The kinds that `LOCALDATA_KINDS` lists, separated by commas, or all.
     static let kinds = ExerciseKind.allCases.filter { isNamed($0.rawValue, in: "LOCALDATA_KINDS") }
 
-    /// Whether both places are among those that `LOCALDATA_PLACES` names, or it names none.
+    /// Whether `LOCALDATA_PLACES` lists both places or is unset.
     private var isWanted: Bool {
         [source, destination].allSatisfy { Self.isNamed($0.rawValue, in: "LOCALDATA_PLACES") }
     }

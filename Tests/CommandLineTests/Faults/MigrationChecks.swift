@@ -4,25 +4,25 @@ import LocalDataHost
 import MigrationExercise
 import Testing
 
-/// What must hold of migrations at every instant.
+/// The conditions that must hold for migrations at every instant.
 struct MigrationChecks {
     let subject: ExerciseCase
-    /// What was done, for messages.
+    /// A description of the run, for messages.
     let what: String
 
-    /// One authority: what no row of the ledger says is where it was, and what a row says is where the row says.
+    /// Each value has one authoritative location: where its ledger row says, or the old location if it has no row.
     func checkValues(_ look: ExerciseLook) {
         #expect(subject.allows(look), "\(look); \(what)")
     }
 
-    /// The app gets the value of before, if there was one, or else the new one, if there is to be one.
+    /// The app gets the old value or the migrated one, whichever there are.
     func checkValue(_ got: ExerciseReport.Ending<Data>?) throws {
         let got = try #require(got)
         let isRight = got.value == subject.wanted || got.value == subject.old
         #expect(got.error == nil && isRight, "cannot be read: \(got.error ?? "another value"); \(what)")
     }
 
-    /// What a migration said of itself is what is found.
+    /// The result that a migration reports must match the state that is found.
     func checkEnding(_ ending: ExerciseReport.Ending<String>?, found look: ExerciseLook?) throws {
         let (ending, look) = (try #require(ending), try #require(look))
         let isCopied = look.values[subject.address] == subject.wanted

@@ -8,22 +8,23 @@ struct MigrationPoint: Sendable {
     let isLasting: Bool
     /// Which call is hit, from 1.
     let number: Int
-    /// Which call of whoever goes on is hit, if that one is killed too.
+    /// The call that is hit in the process that resumes, if that one is killed too.
     var second: Int?
 
-    /// The kinds of points that `LOCALDATA_FAULTS` names, divided by commas; `nil` for all.
+    /// The kinds of points that `LOCALDATA_FAULTS` lists, separated by commas; `nil` for all.
     private static let wanted = ProcessInfo.processInfo.environment["LOCALDATA_FAULTS"]
         .map { Set($0.split(separator: ",").map(String.init)) }
 
-    /// The calls of which a half can be done. A file's length is none of them: it changes at once or not at all, and
-    /// SQLite builds on that when it empties its log.
+    /// The calls that can be half done. Changing a file's length is not one of them: it happens at once or not at all,
+    /// and SQLite relies on that when it truncates its log.
     private static let tearable: Set<String> = [
         "write", "pwrite", "writev", "pwritev", "pwritev2", "fallocate", "posix_fallocate", "copy_file_range",
         "sendfile", "splice",
     ]
 
-    /// All points of some calls: every state that a kill can leave - before each call, in the middle of those that can
-    /// be halved, and after the last, as after any other is before the next -, and every way to fail at each call.
+    /// All points of some calls. First every state that a kill can leave: before each call, in the middle of those that
+    /// can be half done, and after the last. (The state after any other call is the one before the next.) Then every
+    /// way to fail at each call.
     private static func all(of calls: MigrationCalls, killing: Bool) -> [MigrationPoint] {
         var points: [MigrationPoint] = []
         func add(_ mode: FaultMode, _ number: Int, isLasting: Bool = false) {
@@ -41,9 +42,8 @@ struct MigrationPoint: Sendable {
         return points.filter { wanted?.contains($0.kind) ?? true }
     }
 
-    /// The points that are tried of some calls: all with `LOCALDATA_TORTURE=1`, otherwise a random part, the same for
-    /// the same `LOCALDATA_SEED`. Every fourth that is killed is so twice.
-    ///
+    /// The points to try for some calls: all with `LOCALDATA_TORTURE=1`, otherwise a random part, the same for the same
+    /// `LOCALDATA_SEED`. Every fourth point that kills has a second kill.
     /// - Returns: The points, and how many there are in all.
     static func chosen(
         of calls: MigrationCalls, killing: Bool, sample: Int, _ generator: inout SeededGenerator
@@ -58,16 +58,15 @@ struct MigrationPoint: Sendable {
 }
 
 extension MigrationPoint: CustomStringConvertible {
-    /// What happens, as `LOCALDATA_FAULTS` names it.
+    /// The kind of fault, as `LOCALDATA_FAULTS` names it.
     private var kind: String { "\(mode.rawValue)\(isLasting ? "-lasting" : "")" }
 
-    /// The point in words.
     var description: String {
         "\(kind) at call \(number)\(second.map { " and \($0)" } ?? "")"
     }
 }
 
-/// The calls of a migration that nothing disturbs.
+/// The calls of an undisturbed migration.
 struct MigrationCalls {
     /// Their numbers in the process, from 1.
     let numbers: ClosedRange<Int>

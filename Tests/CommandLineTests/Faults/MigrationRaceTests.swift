@@ -23,7 +23,7 @@ struct MigrationRaceTests {
             let reports = try bench.race().compactMap(\.self)
             #expect(reports.count == 2, "\(what)")
             let outcomes = reports.map { $0.run?.value ?? $0.run?.error ?? "" }.sorted()
-            // One of many keys may find that only the end is still to be said, or move a part of them.
+            // In a bulk migration, the second process may only have to finish it, or may move a part of the values.
             var second = ["nothing to do"]
             if bench.subject.isInParts { second.append("sources removed") }
             if bench.subject.runs == nil { second.append("migrated") }

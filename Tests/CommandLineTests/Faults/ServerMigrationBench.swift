@@ -27,9 +27,9 @@ final class ServerMigrationBench {
     /// One run of the program.
     struct Run {
         let ending: Home.Ending
-        /// What it said; `nil` if it was killed or failed before.
+        /// The program's report; `nil` if it was killed or failed before.
         let report: ExerciseReport?
-        /// How many messages it sent.
+        /// The number of messages that it sent.
         let messages: Int
     }
 
@@ -45,10 +45,10 @@ final class ServerMigrationBench {
         try PreloadedLibrary.build("sends", prefix: "sends", in: "CommandLineTests/Programs")
     }
 
-    /// A server that loses its data with the machine, but not with a process.
+    /// A server whose data survives the end of a process, but no power loss.
     private static let server = Result { try PostgreSQLServer("-c fsync=off -c full_page_writes=off") }
 
-    /// Stores what is there before.
+    /// Stores the values of the state before.
     init(_ description: MigrationCase) throws {
         subject = try description.kind.make(from: description.source, to: description.destination)
         words = description.words
@@ -71,14 +71,14 @@ final class ServerMigrationBench {
         return [ExercisePlace.serverVariable: uri]
     }
 
-    /// Makes the state that it was in before.
+    /// Restores the state before.
     func reset() throws {
         try sql("call before.restore()")
         try shell("rm -rf data state config; cp -a before/. .")
     }
 
-    /// Keeps what the store has in the database, if anything, and makes the procedure that puts it back and ends what
-    /// is left of connections.
+    /// Saves the store's tables, if there are any, and creates a procedure that restores them and ends remaining
+    /// connections.
     private static let keeping = """
         create schema before;
         do $do$ declare name text; begin
@@ -106,7 +106,7 @@ final class ServerMigrationBench {
         end $do$;
         """
 
-    /// Runs a command of the program, disturbed at a point if there is one.
+    /// Runs a command of the program, disturbed at a point if one is given.
     func run(_ command: String, _ point: ServerMigrationPoint? = nil) throws -> Run {
         unlink(log)
         var variables = variables
@@ -126,7 +126,7 @@ final class ServerMigrationBench {
             messages: messages)
     }
 
-    /// Runs a command that nothing disturbs, and whose report is needed.
+    /// Runs a command undisturbed; it must report.
     func report(_ command: String) throws -> ExerciseReport {
         let run = try run(command)
         guard let report = run.report else {
@@ -135,7 +135,7 @@ final class ServerMigrationBench {
         return report
     }
 
-    /// What the host keeps for itself in the database: the number of values in each of its domains.
+    /// The data that the host keeps for itself in the database: the number of values in each of its domains.
     func kept() throws -> String {
         let count = """
             select convert_from(domain, 'SQL_ASCII'), count(*) from localdata.value join localdata.place on id = place

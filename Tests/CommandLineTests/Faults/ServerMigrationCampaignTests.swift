@@ -6,8 +6,9 @@ import MigrationExercise
 import TestSupport
 import Testing
 
-/// Migrations to and from a PostgreSQL server, killed or cut off before and after each message to it. The whole of it
-/// with `LOCALDATA_TORTURE=1`, otherwise some points of one pair of each kind, the same for the same `LOCALDATA_SEED`.
+/// Migrations to and from a PostgreSQL server, killed or disconnected before and after each message to the server. All
+/// points with `LOCALDATA_TORTURE=1`, otherwise some points of one pair of each kind, the same for the same
+/// `LOCALDATA_SEED`.
 @Suite("Migrations with a server under faults", .serialized)
 struct ServerMigrationCampaignTests {
     /// A number of points of one case that take about 1 s.
@@ -45,7 +46,7 @@ struct ServerMigrationCampaignTests {
         try bench.reset()
         let run = try bench.run("run", point)
         let what = "\(place): status \(run.ending.status), \(run.ending.errors)"
-        // How many messages it takes to wait for another differs from run to run.
+        // The number of messages varies from run to run, since waiting for another process takes some.
         let isHit = run.messages >= point.number
         if isHit, point.mode.kills { #expect(run.ending.status == 128 + SIGKILL, "not killed; \(what)") }
         if !point.mode.kills { #expect([0, 2].contains(run.ending.status), "an unexpected end; \(what)") }
@@ -61,7 +62,7 @@ struct ServerMigrationCampaignTests {
         #expect(next.after == undisturbed, "\(String(describing: next.after)); \(what)")
         #expect(next.again?.value == "nothing to do", "\(String(describing: next.again)); \(what)")
         #expect(next.callsAgain == 0, "another run makes \(next.callsAgain ?? -1) calls; \(what)")
-        // In how many chunks values have moved is of no account.
+        // The number of chunks in which values have moved does not matter.
         let keptNow = try bench.kept()
         let isAsBefore = !bench.subject.isInParts ? keptNow == kept : !keptNow.contains("localdata.batch")
         #expect(isAsBefore, "the host keeps in the database: \(keptNow); \(what)")

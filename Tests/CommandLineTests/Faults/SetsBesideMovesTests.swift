@@ -12,7 +12,7 @@ struct SetsBesideMovesTests {
 
     @Test("no acknowledged set is lost, and none is overwritten by an older value", arguments: ["copy", "migrate"])
     func campaign(_ action: String) throws {
-        // What is sealed goes to no plain store.
+        // Sealed values are not copied to a plain store.
         var pairs = Self.kinds.flatMap { from in
             Self.kinds.filter { from != "sealed" || $0 == "sealed" }.map { (from: from, to: $0) }
         }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A process that was stopped while it held the locks")
 struct StoppedHolderTests {
-    @Test("keeps no look at the state waiting, and a change fails after a while and names it")
+    @Test("does not block a look at the state, and a change fails after a while and names the process")
     func stopped() throws {
         let home = try Home()
         try home.done("set", "encryptedFileSystem/secret", "--stdin", input: Array("old".utf8))

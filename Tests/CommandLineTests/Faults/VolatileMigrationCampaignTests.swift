@@ -5,8 +5,8 @@ import MigrationExercise
 import TestSupport
 import Testing
 
-/// Migrations to and from the memory store, in which every call fails once that changes data, state or configuration.
-/// The process lives, as the values end with it. See ``MigrationPoint/chosen(of:_:sample:_:)``.
+/// Migrations to and from the memory store. Each call that changes data, state or configuration fails once. The process
+/// stays alive, since the values end with it. See ``MigrationPoint/chosen(of:_:sample:_:)``.
 @Suite("Migrations to and from memory under faults")
 struct VolatileMigrationCampaignTests {
     /// A number of points of one case that take about 0.4 s.
@@ -18,7 +18,7 @@ struct VolatileMigrationCampaignTests {
         let calls = try bench.calls(of: "whole")
         var generator = description.generator
         let (chosen, all) = MigrationPoint.chosen(of: calls, killing: false, sample: Self.sample, &generator)
-        // What stays broken cannot be gone on with in the same process.
+        // A store that stays broken cannot be resumed in the same process.
         let points = chosen.filter { !$0.isLasting }
         FaultCampaign(operation: description, sample: Self.sample)
             .attempt(points, of: all, calls: calls.names.count) { point, place in try check(bench, point, place) }
@@ -32,7 +32,7 @@ struct VolatileMigrationCampaignTests {
         let report = try #require(run.report, "no report; \(what)")
         let checks = MigrationChecks(subject: bench.subject, what: what)
         let found = try #require(report.before)
-        // Of a batch that is decided and interrupted, the rest is put in place by the next change.
+        // The next change completes a batch that was decided and interrupted.
         if !found.debris.contains(where: { $0.hasSuffix(".intent") }) {
             checks.checkValues(found)
             try checks.checkEnding(report.run, found: found)
