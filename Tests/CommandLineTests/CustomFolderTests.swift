@@ -26,14 +26,14 @@ import Testing
         try set("fileSystem:\(scope)/profile", "again")
         #expect(try get("encryptedFileSystem:\(scope)/profile") == "enc")
         #expect(try get("fileSystem:\(scope)/profile") == "again")
-        // Other programs find a plain value in the folder itself.
+        // Other programs find a plain value in the named folder.
         #expect(try String(contentsOfFile: "\(folder)/profile", encoding: .utf8) == "again")
         #expect(try home.done("ls", "fileSystem:\(scope)").text == "fileSystem:\(scope)/profile\n")
         try home.done("rm", "fileSystem:\(scope)/profile")
         #expect(try get("encryptedFileSystem:\(scope)/profile") == "enc")
     }
 
-    @Test("two spellings of a folder are one place", arguments: ["fileSystem", "encryptedFileSystem"])
+    @Test("two spellings of a folder are one location", arguments: ["fileSystem", "encryptedFileSystem"])
     func spellings(_ domain: String) throws {
         let other = "\(home.path)/own/../own/.//".replacing("/", with: "%2F")
         try set("\(domain):\(scope)/profile", "first")
@@ -48,7 +48,7 @@ import Testing
     func formerLayout(_ first: String) throws {
         let address = "encryptedFileSystem:\(scope)/profile"
         for name in ["profile", "other"] { try set("encryptedFileSystem:\(scope)/\(name)", "enc \(name)") }
-        // An envelope belongs to the domain and the path that the user names, wherever it lies.
+        // An envelope belongs to the domain and the path that the user names, wherever its file is.
         let files = FileManager.default
         for name in ["profile", "other"] {
             try files.moveItem(atPath: "\(folder)/encryptedFileSystem/\(name)", toPath: "\(folder)/\(name)")
@@ -76,7 +76,7 @@ import Testing
         #expect(try home.run("get", "encryptedFileSystem:\(scope)/text").status == 1)
     }
 
-    @Test("values in the folder itself are reported by doctor and by a plan, which move none")
+    @Test("values in the folder itself are reported by doctor and by a plan, which do not move them")
     func reported() throws {
         let files = FileManager.default
         for name in ["profile", "other"] {

@@ -15,7 +15,8 @@ struct DemonstrationTests {
         #expect(lines.contains { $0.hasPrefix("imported 7910 values into userDefaults:languages") })
         #expect(lines.contains("7910"))
         let finnish = #"{"alpha_2":"fi","alpha_3":"fin","name":"Finnish","scope":"I","type":"L"}"#
-        // From the SQLite store, after the way to the other one and back, and from all three in one process.
+        // The SQLite store returns it before the swap and after the way back; then one process gets it from all three
+        // stores.
         #expect(lines.count { $0 == finnish } == 2, "\(ending.text)")
         #expect(lines.count { $0.hasSuffix("fin: \(finnish)") } == 3, "\(ending.text)")
         #expect(lines.contains("7910 languages are in store 'sqlite'"))

@@ -9,7 +9,7 @@ struct GuideSessionTests {
             .dropFirst().compactMap { $0.split(separator: "```").first.map(String.init) }
     }
 
-    /// The articles with sessions of the catalogs, but for `WritingAPlugin`: its sessions build packages.
+    /// The articles of the catalogs that have sessions, except `WritingAPlugin`, whose sessions build packages.
     private static let articles: [String] = {
         let sources = "\(Repository.root)/Sources"
         let all = (try? FileManager.default.subpathsOfDirectory(atPath: sources)) ?? []
@@ -17,7 +17,7 @@ struct GuideSessionTests {
             .map { "Sources/\($0)" }.filter { (try? !sessions($0).isEmpty) ?? true }.sorted()
     }()
 
-    @Test("go as they are written, those of one guide in one home", arguments: articles)
+    @Test("run as they are written; those of one guide share a home", arguments: articles)
     func guide(_ path: String) throws {
         let home = try Home()
         if path.hasSuffix("/ManyMachines.md") { home.add("DATABASE", try PostgreSQLServer.shared.get().uri()) }
@@ -26,17 +26,17 @@ struct GuideSessionTests {
         }
     }
 
-    @Test("are found: the guides have them")
+    @Test("are found in the guides")
     func guidesAreFound() { #expect(Self.articles.count >= 5) }
 
-    @Test("begin with the README's first one; its second one is played where the example is built")
+    @Test("begin with the README's first one; its second one runs where the example is built")
     func readme() throws {
         let sessions = try Self.sessions("README.md")
         #expect(try TerminalSession(try #require(sessions.first)).play(in: Home()) == [])
     }
 
     @Test(
-        "fail on a line that differs, is missing or is too many, and on a failure that is not shown",
+        "fail on a line that differs, is missing or is extra, and on a failure that is not shown",
         arguments: [
             "$ echo a\nb", "$ echo a", "$ true\na", "$ printf 'a\\nb'\n...b...c", "$ false", "$ echo a.c\na...d",
         ])

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@Suite("Folders that a symbolic link leads to, too") struct LinkedFolderTests {
+@Suite("Folders that a symbolic link also leads to") struct LinkedFolderTests {
     private let home: Home
 
     init() throws {
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "the two paths are one place",
+        "the two paths are one location",
         arguments: ["fileSystem", "encryptedFileSystem"].flatMap { domain in
             ["file", "sqlite"].map { (domain, $0) }
         })

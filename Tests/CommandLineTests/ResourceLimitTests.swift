@@ -2,7 +2,7 @@ import Testing
 
 @Suite("Limits that are too low for the program") struct ResourceLimitTests {
     @Test(
-        "are refused with a sentence",
+        "are refused with a clear message",
         arguments: [
             ("ulimit -n 5", "this process may have 5 files open; expected 32 or more"),
             ("ulimit -v 100000", "this process may use 97 MiB of address space; expected 192 MiB or more"),
@@ -13,7 +13,7 @@ import Testing
         #expect(ending.errors.contains(message), "\(ending.errors)")
     }
 
-    @Test("are raised where that is allowed")
+    @Test("are raised if that is allowed")
     func raised() throws {
         let ending = try Home().shell("ulimit -S -n 5; exec ld-host ls")
         #expect(ending.status == 0, "\(ending.errors)")

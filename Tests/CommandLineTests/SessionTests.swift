@@ -25,7 +25,7 @@ struct SessionTests {
         }
         for step in script.steps {
             let ending = try home.shell(step.command)
-            // A slow machine says how far it is.
+            // A slow machine prints progress.
             let progress = #/ld-host: [a-z -]+: [0-9,]+( of [0-9,]+)?, [0-9,]+ a second.*\n/#
             let (output, errors) = (shown(ending.text), shown(ending.errors).replacing(progress, with: ""))
             let isExpected =
@@ -38,11 +38,11 @@ struct SessionTests {
         }
     }
 
-    @Test("there are sessions")
+    @Test("sessions exist")
     func sessionsAreFound() { #expect(Self.sessions.count >= 10) }
 
     @Test(
-        "a session fails on any line that differs, is missing or is too many",
+        "a session fails on any line that differs, is missing or is extra",
         arguments: [
             ("a\n", "b"), ("a\n", ""), ("a\nb\n", "a"), ("a", "a"), ("a\n", ". a"), ("a\n", "a\na"), ("ab\n", "~ a"),
             ("", "a"), ("a\nb\n", "...\na"),
@@ -53,7 +53,7 @@ struct SessionTests {
     }
 
     @Test(
-        "a session takes lines, expressions and gaps",
+        "a session accepts lines, expressions and gaps",
         arguments: [
             ("a\n", "a"), ("", ""), ("a", ". a"), ("a1\n", "~ a[0-9]"), ("a\nb\nc\n", "a\n...\nc"),
             ("a\n", "...\na\n..."),

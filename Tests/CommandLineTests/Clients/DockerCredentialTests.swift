@@ -60,7 +60,7 @@ struct DockerCredentialTests {
             #expect(ending.status == 1)
             #expect(ending.text == usage)
         }
-        // As Docker's clients call it, by its own name.
+        // Docker's clients call the helper by a name of its own.
         let link = "\(home.path)/docker-credential-localdata"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: BuiltProducts.host)
         for word in ["version", "--version", "-v"] {

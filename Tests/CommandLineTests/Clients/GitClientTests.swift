@@ -4,7 +4,7 @@ import Testing
 struct GitClientTests {
     private static let server = "/usr/bin/python3 \"$PACKAGE/Tests/CommandLineTests/Programs/git_server.py\""
 
-    /// Makes a repository with one commit, and a bare one that the server has.
+    /// Creates a repository with one commit, and a bare one for the server.
     private static let repositories = """
         git init --quiet work
         git -C work commit --quiet --allow-empty --message one
@@ -44,7 +44,7 @@ struct GitClientTests {
             """, over: keychain)
     }
 
-    @Test("keeps what a person typed, and forgets it when the server refuses it", arguments: ServingKeychain.all)
+    @Test("keeps a typed password, and forgets it when the server refuses it", arguments: ServingKeychain.all)
     func approvedAndRejected(_ keychain: ServingKeychain) throws {
         try play(
             """
@@ -65,7 +65,7 @@ struct GitClientTests {
             """, over: keychain)
     }
 
-    @Test("keeps users apart, and repositories if git uses the path", arguments: ServingKeychain.all)
+    @Test("keeps users apart, and repositories if git is set to use paths", arguments: ServingKeychain.all)
     func usersAndPaths(_ keychain: ServingKeychain) throws {
         try play(
             """

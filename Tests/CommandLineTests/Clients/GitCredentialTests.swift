@@ -30,7 +30,7 @@ struct GitCredentialTests {
     }
 
     @Test(
-        "keeps any bytes that a line may have",
+        "keeps any bytes that a line can contain",
         arguments: [
             "s3cret", "", "-dash", "a=b=c", " spaces ", "tab\tescape\u{1B}", "50%25", "é\u{301}", "in\rside",
         ])
@@ -51,7 +51,7 @@ struct GitCredentialTests {
     }
 
     @Test(
-        "answers nothing to an operation that it does not know, whatever the input",
+        "answers nothing to an operation that it does not know, for any input",
         arguments: ["capability", "future", ""])
     func unknownOperation(_ operation: String) throws {
         #expect(try git(operation, "no request\0") == "")
@@ -96,7 +96,7 @@ struct GitCredentialTests {
         try git("store", Self.place + "username=ann\npassword=host\n")
         #expect(try git("get", Self.place + "path=a/b.git\n") == "username=ann\npassword=path\n")
         #expect(try git("get", Self.place + "path=\n") == "username=ann\npassword=host\n")
-        // A rejected password goes from every path, and a password that works stays.
+        // A rejected password goes from every path; a working password stays.
         try git("store", Self.place + "path=c.git\nusername=ann\npassword=host\n")
         try git("erase", Self.place + "username=ann\npassword=host\n")
         #expect(try git("get", Self.place + "path=c.git\n") == "")
@@ -105,15 +105,15 @@ struct GitCredentialTests {
         #expect(try git("get", Self.place + "path=a/b.git\n") == "")
     }
 
-    @Test("a password with an expiry is given until then, and removed afterwards")
+    @Test("a password with an expiry is returned until then, and removed afterwards")
     func expiry() throws {
         let late = "username=ann\npassword=p\npassword_expiry_utc=18446744073709551615\n"
         try git("store", Self.place + late)
         #expect(try git("get", Self.place) == late)
-        // Git sends no password that has expired already; one that is sent is not kept.
+        // Git sends no expired password; if one is sent anyway, it is not kept.
         try git("store", Self.place + "username=bob\npassword=p\npassword_expiry_utc=1\n")
         #expect(try git("get", Self.place + "username=bob\n") == "")
-        // One that expires while it is stored.
+        // This one expires while it is stored.
         try home.done(
             "set", "keychain:git:https:%2F%2Fexample.com/bob", "--stdin", input: Array("p\npassword_expiry_utc=1".utf8))
         #expect(try git("get", Self.place + "username=bob\n") == "")

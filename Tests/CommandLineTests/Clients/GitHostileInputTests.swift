@@ -34,7 +34,7 @@ struct GitHostileInputTests {
     }
 
     @Test(
-        "takes a request however its lines end",
+        "accepts a request with any line endings",
         arguments: [
             "protocol=https\nhost=example.com\nusername=ann\npassword=p",
             "protocol=https\r\nhost=example.com\r\nusername=ann\r\npassword=p\r\n\r\n",
@@ -50,7 +50,7 @@ struct GitHostileInputTests {
         #expect(try home.run("ls").text == "keychain:git:https:%2F%2Fexample.com/ann\n")
     }
 
-    @Test("takes a line of 64 KiB, refuses a longer one, and skips any that means nothing to a helper")
+    @Test("takes a line of 64 KiB, refuses a longer one, and skips a long one that helpers ignore")
     func lengths() throws {
         let home = try Home()
         func store(_ more: String) throws -> Home.Ending {
@@ -67,7 +67,7 @@ struct GitHostileInputTests {
                 ending.errors.contains("line 3 of the request, 'password', has more than 65536 bytes"),
                 "\(ending.errors)")
         }
-        // What a server may choose is no reason to refuse.
+        // Attributes that a server chooses must not make a request fail.
         let long = "wwwauth[]=Basic realm=\"\(String(repeating: "x", count: 3 << 20))\"\n"
         let many = String(repeating: "wwwauth[]=\(String(repeating: "x", count: 1000))\n", count: 1100)
         #expect(try store(long + many + "username=bob\npassword=b\n").status == 0)
@@ -76,7 +76,7 @@ struct GitHostileInputTests {
     }
 
     @Test(
-        "has nothing for a user or host that is too long for a key, and refuses to store it",
+        "returns nothing for a user or host that is too long for a key, and refuses to store it",
         arguments: [
             place + "username=\(String(repeating: "u", count: 1025))\n",
             "protocol=https\nhost=\(String(repeating: "h", count: 1025))\nusername=ann\n",
@@ -94,7 +94,7 @@ struct GitHostileInputTests {
         }
     }
 
-    @Test("names that would be one after another escape stay two")
+    @Test("names that a second escape would make equal stay distinct")
     func hostWithSlash() throws {
         let home = try Home()
         for (place, password) in [("host=a/b", "1"), ("host=a\npath=b", "2"), ("host=a%2Fb", "3")] {

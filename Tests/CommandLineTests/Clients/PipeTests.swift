@@ -14,7 +14,7 @@ struct PipeTests {
         PipeExchange.frame(request(id, op, name), value)
     }
 
-    /// Sends one request, which must be all that is answered.
+    /// Sends one request, which must get the only answer.
     private func ask(_ header: String, _ value: [UInt8] = []) throws -> PipeExchange.Answer {
         let (answers, ending) = try home.pipe(PipeExchange.frame(header, value))
         #expect(ending.status == 0 && ending.errors == "", "\(ending.errors)")
@@ -22,7 +22,7 @@ struct PipeTests {
         return answers[0]
     }
 
-    @Test("the bytes are those that the documentation shows")
+    @Test("the bytes are those in the documentation")
     func documented() throws {
         let request = Self.frame(1, "get", "n")
         #expect(request.starts(with: [0, 0, 0, 0x42, 0, 0, 0, 0x3E]))
@@ -176,7 +176,7 @@ struct PipeTests {
         #expect(try ask(Self.request(1, "get", "n")).value == [1, 2])
     }
 
-    @Test("a value that is larger than a frame takes fails for itself")
+    @Test("a value that is too large for a frame fails without affecting other requests")
     func largeValue() throws {
         let size = 64 << 20 | 1
         let stored = try home.shell("head -c \(size) /dev/zero | ld-host set keychain:s/n --stdin")

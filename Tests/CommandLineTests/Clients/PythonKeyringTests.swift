@@ -15,7 +15,7 @@ struct PythonKeyringTests {
         try play(["PYTHONPATH": PythonPackages.folder], over: keychain)
     }
 
-    /// Runs the tests several times in one home, so that what one run leaves meets the next.
+    /// Runs the tests several times in one home, so that a run meets the data of the run before.
     private func play(_ variables: [String: String], over keychain: ServingKeychain) throws {
         let ending = try Home().clients(
             """

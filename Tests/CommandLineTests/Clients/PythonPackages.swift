@@ -2,12 +2,12 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What Python's clients are tested with.
+/// The Python packages that the tests of Python's clients need.
 enum PythonPackages {
-    /// The folder with what `.ci/require-python` installed, as the Makefile has it done.
+    /// The folder in which `.ci/require-python`, which the Makefile runs, installs the packages.
     static let folder = "\(Repository.root)/.build/python"
 
-    /// Whether that is there. It is not if PyPI could not be reached.
+    /// Whether the packages are installed. They are not if PyPI could not be reached.
     static let areInstalled = FileManager.default.fileExists(atPath: "\(folder)/.packages")
 
     /// Why a test is skipped.

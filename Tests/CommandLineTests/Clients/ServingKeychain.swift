@@ -1,15 +1,15 @@
 import TestSupport
 import Testing
 
-/// What serves the keychain in a test of a client, and what it takes to have it.
+/// A store that serves the keychain in a test of a client, and how to set it up.
 struct ServingKeychain: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// A program, with its arguments, that runs a shell in which the store can be reached.
     var wrapper: [String] = []
-    /// Lines of that shell before those of the test.
+    /// Lines that the shell runs before those of the test.
     var preparation = ""
 
-    /// Everything that clients are tested with.
+    /// Every store that the clients are tested with.
     static let all = [
         ServingKeychain(testDescription: "sealed files"),
         ServingKeychain(
@@ -20,8 +20,8 @@ struct ServingKeychain: Sendable, CustomTestStringConvertible {
 }
 
 extension Home {
-    /// Runs a script with sh, which ends with the first command that fails. The helpers of git and Docker are on its
-    /// path, and git uses its own.
+    /// Runs a script with sh, which ends at the first command that fails. The helpers of git and Docker are on its
+    /// path, and git is configured to use its helper.
     func clients(
         _ script: String, over keychain: ServingKeychain, adding variables: [String: String] = [:]
     ) throws -> Ending {

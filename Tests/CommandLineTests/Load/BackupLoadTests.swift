@@ -7,7 +7,7 @@ struct BackupLoadTests {
     /// The most memory in KiB.
     private static let most = 64 << 10
 
-    /// - Returns: What the script wrote, and the peaks of memory of the commands that it measures.
+    /// - Returns: The script's output, and the peaks of memory of the commands that it measures.
     private func run(_ script: String) throws -> (text: String, peaks: [Int]) {
         let home = try Home()
         let ending = try home.shell(

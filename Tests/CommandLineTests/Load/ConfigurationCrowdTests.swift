@@ -23,7 +23,7 @@ struct ConfigurationCrowdTests {
         #expect(
             Set(names.text.split { $0 == " " || $0 == "\n" }.map(String.init)).isSuperset(of: stores), "\(names.text)")
 
-        // Each process takes another domain's store away, which is remembered.
+        // Each process replaces the store of another domain; the host remembers the old one.
         let domains = [
             "appGroupFileSystem", "appGroupUserDefaults", "encryptedFileSystem", "fileSystem", "keychain",
             "userDefaults",

@@ -1,10 +1,10 @@
 import FoundationEssentials
 import Testing
 
-/// Every call of `ld-host` is a process of its own, so that none closes the database as SQLite expects it.
+/// Every call of `ld-host` is a separate process, so none closes the database as SQLite expects.
 @Suite("The log of a SQLite database that one process after the other uses", .serialized)
 struct DatabaseLogTests {
-    /// What the log may have when a process ended: that from which on it is cut, and a change.
+    /// The largest log when a process ends: the size at which it is truncated, and a change.
     private static let most = 1 << 20 + 64 << 10
 
     private static func logSize(_ home: Home) throws -> Int {
@@ -35,7 +35,7 @@ struct DatabaseLogTests {
         #expect(ending.status == 0, "\(ending.errors)")
         let counts = ending.text.split(separator: "\n").compactMap { Int($0) }
         try #require(counts.count == 2)
-        // One for each page of the log, of 4 KiB and some bytes, and what the shell reads.
+        // One read for each page of the log, of 4 KiB and a few bytes, and those of the shell.
         #expect(counts[1] < counts[0] + 300, "\(counts)")
         #expect(try Self.logSize(home) < Self.most)
         #expect(try home.done("get", "userDefaults/k0").text == "value700")

@@ -1,15 +1,15 @@
 import FoundationEssentials
 import Testing
 
-/// Ten times as many values are ten times as much work, and no more memory. The work is counted in system calls, which
-/// are the same on every machine; `Tests/Benchmarks/run growth` measures times.
+/// Ten times as many values must take about ten times as much work, and no more memory. The work is counted in system
+/// calls, whose number is the same on every machine; `Tests/Benchmarks/run growth` measures times.
 @Suite("Work that grows evenly", .serialized)
 struct GrowthTests {
     private static let library = Result {
         try PreloadedLibrary.build("calls", prefix: "calls", in: "CommandLineTests/Programs")
     }
 
-    /// Stores for `left` and for `right`, to which values are copied and moved.
+    /// The kinds of stores for `left` and `right`, to which values are copied and moved.
     private static let kinds = ["files", "databases", "sealed files"]
 
     private static func store(_ kind: String, _ name: String) -> String {
@@ -20,7 +20,7 @@ struct GrowthTests {
         }
     }
 
-    /// Every command that visits every value, in an order in which it finds them.
+    /// Every command that visits every value, in an order in which each finds values.
     private static func commands(_ kind: String) -> [String] {
         [
             "import left values.json", "ls left", "ls -l left", "export left", "audit", "doctor --scrub",
@@ -30,7 +30,7 @@ struct GrowthTests {
         ]
     }
 
-    /// How many system calls each command makes on so many values.
+    /// The number of system calls that each command makes with so many values.
     private func calls(_ kind: String, _ count: Int) throws -> [String: Int] {
         let home = try Home()
         try write(count, to: home)
@@ -66,7 +66,7 @@ struct GrowthTests {
         let (few, many) = (try calls(kind, 200), try calls(kind, 2000))
         for (command, count) in many {
             let before = try #require(few[command])
-            // Where nothing is counted, the count itself is at fault.
+            // If there are hardly any calls, the counting itself is broken.
             #expect(before > 50)
             #expect(count <= 12 * before, "\(command): \(before), then \(count)")
         }

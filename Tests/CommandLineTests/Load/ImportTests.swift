@@ -23,7 +23,7 @@ struct ImportTests {
     @Test("an interrupted import says how many values are stored, and a repetition completes it")
     func interrupted() throws {
         let (home, file) = try home()
-        // The last in the document's order.
+        // The last value in the document's order.
         let obstacle = home.files("userDefaults/k999")
         try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: true)
         let ending = try home.run("import", "userDefaults", file)
@@ -42,7 +42,7 @@ struct ImportTests {
     }
 
     @Test(
-        "a mistake at the end of the document keeps the first value from being stored",
+        "a mistake at the end of the document prevents the first value from being stored",
         arguments: [
             #""k1": 1}"#, #""x": 1e400}"#, #""x": {"$base64": "*"}}"#, #""x": 1"#, #""x": 1}}"#, #""x": 1,}"#,
             #""": 1}"#,
@@ -57,7 +57,7 @@ struct ImportTests {
         #expect(try stored(home) == 0)
     }
 
-    @Test("standard input is imported from its current position, whether it can be read twice or not")
+    @Test("standard input is imported from its current position, whether or not it can be read twice")
     func standardInput() throws {
         let (home, _) = try home()
         let ending = try home.shell(

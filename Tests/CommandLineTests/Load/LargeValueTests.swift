@@ -3,8 +3,8 @@ import Testing
 
 @Suite("Large values", .serialized)
 struct LargeValueTests {
-    /// Runs a command line in Python's hands, which prints the peak of its memory in KiB. The parent's own memory
-    /// counts until a child has begun its program, so the parent must be a small one.
+    /// Runs a command line from Python, which prints its peak of memory in KiB. The parent's own memory counts until a
+    /// child starts its program, so the parent must be small.
     static let measured = """
         python3 -c 'import resource, subprocess, sys
         status = subprocess.run(sys.argv[1:]).returncode
@@ -31,7 +31,7 @@ struct LargeValueTests {
         try #require(peaks.count == 3, "\(ending.errors)")
         for peak in peaks {
             #expect(peak < 48 * 1024)
-            // Less is not possible: the measurement itself would be at fault.
+            // A lower value is impossible, and would mean that the measurement is broken.
             #expect(peak > 1024)
         }
     }
@@ -106,11 +106,11 @@ struct LargeValueTests {
         }
     }
 
-    @Test("a large value cannot be had in part: a source that fails leaves the old one")
+    @Test("a large value is never stored in part: a source that fails leaves the old one")
     func failingSource() throws {
         let home = try Home()
         try home.done("set", "fileSystem/large", "old")
-        // A folder can be opened, and not be read.
+        // Opening a folder succeeds; reading it fails.
         let ending = try home.shell("ld-host set fileSystem/large --file /proc/self")
         #expect(ending.status == 2)
         #expect(ending.errors.hasPrefix("ld-host: error: '/proc/self' cannot be read: "))

@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Machines that share a schema of a PostgreSQL database: homes of their own, with other configuration and state.
+/// Machines that share a schema of a PostgreSQL database: separate homes with their own configuration and state.
 final class Machines: Sendable {
     let homes: [Home]
     let schema: String

@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Machines are homes of their own: other configuration, other state, other keys.
+/// Each machine is a separate home, with its own configuration, state and keys.
 @Suite("Machines that share a PostgreSQL database", .serialized) struct ManyMachinesTests {
     private let server: PostgreSQLServer
     private let schema = "machines_\(UInt32.random(in: 0 ... .max))"

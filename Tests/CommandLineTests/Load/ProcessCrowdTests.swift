@@ -20,7 +20,7 @@ struct ProcessCrowdTests {
         try home.keepUserDefaultsInFiles()
         let rounds = TestRun.isTorture ? 200 : 8
         for process in 1...Self.processes {
-            // Every line tells whose it is, so that a mixture shows.
+            // Every line names its process, so that mixed values are noticed.
             let value = String(repeating: "the value of process \(process)\n", count: 100 * 1024 / 25)
             try Data(value.utf8).write(to: URL(filePath: "\(home.path)/value.\(process)"))
         }
@@ -69,7 +69,7 @@ struct ProcessCrowdTests {
         var generator = SeededGenerator(seed: UInt64(rounds))
         var lines: [String] = []
         for writer in 1...4 {
-            // Every fifth is left alone, which 0 means to timeout(1).
+            // Every fifth process is not killed: 0 means no limit to timeout(1).
             let delays = (0..<rounds).map { $0.isMultiple(of: 5) ? 0 : Int.random(in: 1...40, using: &generator) }
             lines.append(
                 """
@@ -95,14 +95,15 @@ struct ProcessCrowdTests {
         #expect(try files(home).count == stored.count, "debris of the killed")
     }
 
-    /// All files that the store keeps, but for the lock that batches take turns by, which stays.
+    /// All files of the store, except the permanent lock that serializes batches.
     private func files(_ home: Home) throws -> [Substring] {
         try home.shell("find data -type f -not -path '*/.batch/lock'").text.split(separator: "\n")
     }
 }
 
 extension Home {
-    /// Lets processes import values of their own at once, and checks that all of them are stored.
+    /// Makes processes import their values at once, and checks that all of them are stored.
+    ///
     ///
     /// - Returns: All values.
     func checkImports(by processes: Int, of keys: Int) throws -> [String: String] {

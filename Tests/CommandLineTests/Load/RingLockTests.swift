@@ -84,7 +84,7 @@ struct RingLockTests {
             }
         }
         try #require(held.count == 1)
-        // Others share the lock with it meanwhile, though someone has waited for it alone.
+        // Others can share the lock with it meanwhile, although a process has waited for it exclusively.
         try home.done("set", "encryptedFileSystem/other", "--stdin", input: Array("x".utf8))
         #expect(kill(writer, SIGCONT) == 0)
         try FairLock(held[0], patience: .seconds(300)).exclusive { (_) throws(StorageError) in }

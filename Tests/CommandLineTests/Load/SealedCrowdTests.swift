@@ -29,7 +29,7 @@ struct SealedCrowdTests {
         }
     }
 
-    @Test("half of them read meanwhile: they find the value, or none yet")
+    @Test("half of them read meanwhile: they find the value, or find it absent")
     func readers() throws {
         for round in 1...Self.rounds {
             let home = try Home()
@@ -52,7 +52,7 @@ struct SealedCrowdTests {
         }
     }
 
-    @Test("some of them make keys and rotate: each key is kept, one is active, and every value is readable")
+    @Test("some of them create keys and rotate: each key is kept, one is active, and every value is readable")
     func rotating() throws {
         for round in 1...Self.rounds {
             let home = try Home()
@@ -93,7 +93,7 @@ struct SealedCrowdTests {
         let home = try Home()
         let rounds = TestRun.isTorture ? 300 : 12
         var generator = SeededGenerator(seed: UInt64(rounds))
-        // In milliseconds: some end before anything is done, some are not killed.
+        // In milliseconds: some are killed before they have done anything, some not at all.
         let delays = (0..<rounds).map { _ in "0.\(1000 + Int.random(in: 20...600, using: &generator))" }
             .map { $0.replacing("0.1", with: "0.") }
         let ending = try home.shell(

@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What a PostgreSQL server, or the way to it, lets a person doubt.
+/// Problems with a PostgreSQL server, or the connection to it, that a user must learn about.
 @Suite("A server in doubt", .serialized) struct ServerDoubtTests {
     private func home(_ uri: String) throws -> Home {
         let home = try Home()

@@ -2,8 +2,8 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// Two machines with one key ring in their database. A key that is retired must not seal anything, whatever the other
-/// machine is doing.
+/// Two machines with one key ring in their database. A retired key must not seal anything, whatever the other machine
+/// is doing.
 @Suite("A key ring that machines share", .serialized, .timeLimit(.minutes(60))) struct SharedRingTests {
     private let server: PostgreSQLServer
     private let machines: Machines
@@ -13,7 +13,7 @@ import Testing
         machines = try Machines(on: server, isSealed: true)
     }
 
-    /// The shell's words for managing keys. `retired` retries while another machine changes the ring or its values.
+    /// Shell functions that manage keys. `retired` retries while another machine changes the ring or its values.
     private static let words = """
         keys() { ld-host keys list --store shared; }
         active() { keys | awk '$2 == "active" { print $1 }'; }
@@ -26,7 +26,7 @@ import Testing
         }
         """
 
-    /// Lets calls take as long as they do on a busy machine.
+    /// Allows calls the time that they need on a busy machine.
     private static let patience = """
         for option in options.timeout timeout; do
             ld-host config set stores.shared.$option 300 2> said
@@ -44,7 +44,7 @@ import Testing
             })
     }
 
-    /// 6 rounds on each machine, each of a minute or more, with `LOCALDATA_TORTURE=1`.
+    /// With `LOCALDATA_TORTURE=1`, 6 rounds on each machine, each of a minute or more.
     @Test("two that write, rotate, reseal and retire all the time lose nothing, and end with one key")
     func crowd() throws {
         for name in ["here", "there"] {

@@ -45,13 +45,13 @@ struct StoreCopyTests {
         let lines = ending.text.split(separator: "\n").map(String.init)
         try #require(lines.count == 4)
         let (imported, copied) = (try #require(Int(lines[0])), try #require(Int(lines[1])))
-        // One by one, a value took three: two pages for the log, and the commit.
+        // Stored one by one, each value took three calls: two pages for the log, and the commit.
         #expect(copied < 2 * imported + 500, "\(lines)")
         #expect(lines[2] == "3002 of 3002 values were copied to 'sqlite', which had 0")
         #expect(lines[3] == "3004")
     }
 
-    @Test("what the destination has of a chunk stays, or is replaced if that is asked for; the copy is sealed")
+    @Test("values that the destination has within a chunk stay, or are replaced on request; the copy is sealed")
     func present() throws {
         let home = try home()
         let ending = try home.shell(

@@ -17,7 +17,7 @@ struct MigrateCommandTests {
     private static let move =
         #"{"id": "theme to files", "move": {"from": "userDefaults/theme", "to": "fileSystem/theme"}}"#
 
-    /// All files of values, ledgers and the journal, but for SQLite's that are there while a database is open.
+    /// All files of values, ledgers and the journal, except those that SQLite has while a database is open.
     private func files(_ home: Home) throws -> String {
         try home.shell(
             "find data state -type f -size +0 ! -name '*-shm' ! -name '*-wal' | sort | xargs -r sha256sum"
@@ -110,7 +110,7 @@ struct MigrateCommandTests {
         #expect(missing.status == 2 && missing.errors.contains("the migration pack 'app'"))
     }
 
-    @Test("a run that fails ends with status 2 and says why; what does not depend on it is run")
+    @Test("a run that fails ends with status 2 and says why; the migrations that do not depend on it run")
     func failures() throws {
         let home = try home(
             """
@@ -130,13 +130,13 @@ struct MigrateCommandTests {
         #expect(try home.run("exists", "fileSystem/after").status == 1)
     }
 
-    @Test("a removal that fails leaves the value readable, and is made by the next run or by resume without the pack")
+    @Test("a removal that fails leaves the value readable, and the next run or a resume without the pack completes it")
     func pendingCleanup() throws {
         let home = try home(Self.move)
         try home.done("set", "userDefaults/theme", "dark")
         let bench = try DisturbedHome(home, ["migrate", "run"])
         let calls = try bench.calls()
-        // From the end of the store's first batch on, which puts the value in place.
+        // Starts after the store's first batch, which puts the value in its location.
         let first = try #require(calls.firstIndex { $0.name.hasPrefix("unlink") && $0.path.hasSuffix("/journal") })
         var pending = 0
         for number in (first + 2)...calls.count {
@@ -145,7 +145,7 @@ struct MigrateCommandTests {
             #expect(ending.status == 2)
             #expect(try home.done("get", "fileSystem/theme").text == "dark", "\(number)")
             guard try home.run("exists", "userDefaults/theme").status == 0 else {
-                // The removal was decided, and whoever opened the store after that has completed it.
+                // The removal was decided, and the next process that opened the store completed it.
                 #expect(try home.done("migrate", "status").text.hasPrefix("theme to files: done\n"), "\(number)")
                 continue
             }
@@ -210,7 +210,7 @@ struct MigrateCommandTests {
         try home.done("migrate", "run", "-c", "app.version=3.0", "-c", "migrations.dataVersion=1.0")
     }
 
-    @Test("a damaged page of a ledger is put aside when that is wanted")
+    @Test("a damaged page of a ledger is put aside on request")
     func repair() throws {
         let home = try home(Self.move)
         try home.done("set", "userDefaults/theme", "dark")

@@ -1,12 +1,12 @@
 import FoundationEssentials
 import Testing
 
-@Suite("What a secret leaves behind where it was") struct WipingTests {
+@Suite("A moved secret at its old location") struct WipingTests {
     private let home: Home
 
     init() throws { home = try Home() }
 
-    /// The files below the home's data that hold some text.
+    /// The files below the home's data that contain a text.
     private func files(holding text: String) throws -> [String] {
         let manager = FileManager.default
         return try manager.subpathsOfDirectory(atPath: "\(home.path)/data").filter { path in
@@ -15,7 +15,7 @@ import Testing
         }.sorted()
     }
 
-    /// Has a value that was replaced some times, among others.
+    /// Stores a value several times, among other values.
     private func store(in domain: String = "userDefaults") throws -> String {
         let secret = "PLAINTOKEN"
         for size in [1, 500, 3, 60_000, 1] {

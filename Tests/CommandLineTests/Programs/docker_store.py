@@ -1,4 +1,4 @@
-"""What docker-py's credential store does through a helper; ends with 0 if all of it is as it should be."""
+"""Does what docker-py's credential store does through a helper; ends with 0 if all of it works."""
 
 import docker.credentials
 import docker.errors

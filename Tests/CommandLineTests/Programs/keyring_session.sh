@@ -13,7 +13,7 @@ chmod 700 "$XDG_RUNTIME_DIR"
 rm -f "$HOME/said" "$HOME/end"
 mkfifo "$HOME/said" "$HOME/end"
 sh "$session" keyring 'correct horse' <"$HOME/end" >"$HOME/said" &
-# The session ends when nobody has this end of its standard input any more.
+# The session ends when no process has this end of its standard input open.
 exec 7>"$HOME/end"
 read -r line <"$HOME/said"
 [ "$line" = ready ]

@@ -18,12 +18,12 @@ import sys
 import threading
 
 KEYS = 60
-# Of each of the two stores: the domain that its values are in, and the configuration.
+# For each of the two stores: the domain of its values, and the configuration.
 SIDES = {}
 
 
 class Pipe:
-    """One `ld-host pipe` that sees the values of one of the two stores, for one thread."""
+    """One `ld-host pipe` with access to the values of one of the two stores, for one thread."""
 
     def __init__(self, side):
         self.domain, configuration = SIDES[side]
@@ -94,7 +94,7 @@ def move(action, number):
     if action == "migrate":
         words = ["migrate", "run", "--only", f"round{number}"]
     ending = subprocess.run(["ld-host", *words], capture_output=True, text=True)
-    # 2 says that something stays where it is.
+    # Status 2 means that some values stay where they are.
     if ending.returncode not in (0, 2):
         return f"{words}: status {ending.returncode}, {ending.stderr.strip()}"
     return None
@@ -149,7 +149,7 @@ def main():
     for path, domains in (first, {"left": "left", "right": "right"}), (second, {"left": "right"}):
         with open(path, "w") as file:
             json.dump({"stores": stores, "domains": domains, "migrations": {"packs": packs}}, file)
-    # A copied value has the same address in the other store, which is seen where that store serves its domain.
+    # A copied value has the same address in the other store. It is visible when that store serves the domain.
     SIDES.update(left=("left", first), right=("left", second) if action == "copy" else ("right", first))
     left_pipe, right_pipe, count, number = Pipe("left"), Pipe("right"), 0, 0
     while count < least and number < 200:

@@ -5,11 +5,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A home folder of one test's own, with its own XDG folders, in which programs run. It is removed with the object.
+/// A home folder for one test, with its own XDG folders, in which programs run. It is removed with the object.
 final class Home: Sendable {
-    /// How a program ended, and what it wrote.
+    /// The exit status and output of a program.
     struct Ending {
-        /// The exit status; 128 and the signal's number if a signal ended it, as a shell says it.
+        /// The exit status; 128 plus the signal's number if a signal ended the program, as in a shell.
         let status: Int32
         let output: [UInt8]
         let errors: String
@@ -32,10 +32,10 @@ final class Home: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Has files keep the values of `userDefaults`, which the SQLite store does otherwise.
+    /// Serves `userDefaults` from the file store instead of the SQLite store.
     func keepUserDefaultsInFiles() throws { try done("config", "set", "domains.userDefaults", "file") }
 
-    /// Where the file store keeps a domain's values.
+    /// The file store's folder for a domain's values.
     func files(_ place: String = "") -> String { "\(path)/data/localdata/files\(place.isEmpty ? "" : "/\(place)")" }
 
     /// The whole environment of programs that run here.

@@ -2,11 +2,12 @@ import FoundationEssentials
 import Glibc
 import TestSupport
 
-/// Libraries of C that the tests preload into the programs under test, or programs of C that they compare them with.
+/// C libraries that the tests preload into the programs under test, or C programs that they compare them with.
 enum PreloadedLibrary {
-    /// Builds one from the C files of a folder of `Tests` whose names start with its own.
+    /// Builds one from the C files in a folder of `Tests` whose names start with a prefix.
     ///
-    /// - Returns: Its path, beside the programs under test. The name keeps it from being taken for a plugin.
+    ///
+    /// - Returns: Its path, in the folder of the programs under test. The name keeps it from being taken for a plugin.
     static func build(_ name: String, prefix: String, in folder: String) throws -> String {
         let sources = "\(Repository.root)/Tests/\(folder)"
         let names = try FileManager.default.contentsOfDirectory(atPath: sources)

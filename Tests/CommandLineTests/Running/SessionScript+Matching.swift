@@ -1,10 +1,11 @@
 extension SessionScript.Pattern {
-    /// Whether the lines of an output are what is expected, all of them.
+    /// Whether the lines of an output match the expected patterns exactly.
     ///
-    /// - Throws: What is wrong with a regular expression.
+    ///
+    /// - Throws: An error if a regular expression is invalid.
     static func match(_ text: String, _ patterns: [Self]) throws -> Bool {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
-        // A text that ends with a line end has an empty rest behind it.
+        // A text that ends with a line end has an empty rest after it.
         let isFinished = lines.last?.isEmpty ?? true
         if isFinished { lines = lines.dropLast() }
         return try match(lines, patterns[...], isFinished)
@@ -26,7 +27,7 @@ extension SessionScript.Pattern {
 
     private func matches(_ line: Substring, _ isUnfinished: Bool) throws -> Bool {
         switch self {
-        // Bytes are compared, as two spellings of one character are two texts.
+        // Compares bytes, as two spellings of one character are different texts.
         case .exactly(let text): !isUnfinished && text.utf8.elementsEqual(line.utf8)
         case .unfinished(let text): isUnfinished && text.utf8.elementsEqual(line.utf8)
         case .expression(let text): try !isUnfinished && Regex(text).wholeMatch(in: line) != nil

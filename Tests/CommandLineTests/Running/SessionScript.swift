@@ -1,6 +1,6 @@
-/// A session as a text: commands with what they are expected to write. The folder `Sessions` has the rules.
+/// A session as a text: commands with their expected output. The folder `Sessions` has the rules.
 struct SessionScript {
-    /// What a line of output is expected to be.
+    /// The expected form of a line of output.
     enum Pattern: Equatable {
         case exactly(String)
         /// The last line, without a line end.
@@ -9,7 +9,7 @@ struct SessionScript {
         case anyLines
     }
 
-    /// A command and what is expected of it.
+    /// A command and its expected results.
     struct Step {
         let line: Int
         var command: String

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import TestSupport
 
-/// Programs that run beside a test, each under a name, until they are killed. They end with the object, and with this
+/// Programs that run next to a test, each under a name, until they are killed. They end with the object, and with this
 /// process.
 final class Supervisor: Sendable {
     private struct Order: Encodable {
@@ -19,7 +19,7 @@ final class Supervisor: Sendable {
             environment: ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"])
     }
 
-    /// Starts a program, in place of the one that has the name.
+    /// Starts a program, and replaces the one that has the name.
     ///
     /// - Parameter output: The file that its output is appended to. What it writes to standard error is appended to the
     ///   file with this name and `.errors`.
@@ -27,9 +27,10 @@ final class Supervisor: Sendable {
         try send(Order(name: name, words: words, environment: environment, output: output))
     }
 
-    /// Kills a program as a power failure does, with all that it started.
+    /// Kills a program and all its child processes at once, as a power failure would.
     ///
-    /// - Throws: If it has ended by itself, with a failure.
+    ///
+    /// - Throws: An error if the program has already failed.
     func kill(_ name: String) throws { try send(Order(name: name)) }
 
     private func send(_ order: Order) throws {

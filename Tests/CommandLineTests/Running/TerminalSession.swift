@@ -1,7 +1,7 @@
-/// A session as a guide shows it: what a person types behind `$ `, and all that appears below it.
+/// A session as a guide shows it: the text typed after `$ `, and everything that appears below it.
 ///
-/// `...` alone stands for any lines, within a line for any characters. A command fails exactly if an error of `ld-host`
-/// is shown.
+/// `...` on its own matches any lines, within a line any characters. A command must fail exactly if the session shows
+/// an error of `ld-host`.
 struct TerminalSession {
     private(set) var steps: [SessionScript.Step] = []
 
@@ -27,15 +27,16 @@ struct TerminalSession {
         text.reduce(into: "") { $0 += $1.isLetter || $1.isNumber ? String($1) : "\\\($1)" }
     }
 
-    /// Plays the session in a home, in which `/home/ann` is the home folder.
+    /// Runs the session in a home, in which `/home/ann` is the home folder.
     ///
-    /// - Returns: Each step that went otherwise, with what was written instead.
+    ///
+    /// - Returns: Each step that went differently, with the actual output.
     func play(in home: Home) throws -> [String] {
         try steps.compactMap { step in
             let ending = try home.shell(step.command)
             let written = ending.text.replacing("\(home.path)/config", with: "/home/ann/.config")
                 .replacing(home.path, with: "/home/ann")
-            // A terminal shows a last line without an end as a line, too.
+            // A terminal also shows a last line without a line end as a line.
             let shown = written.isEmpty || written.hasSuffix("\n") ? written : "\(written)\n"
             let failed = ending.status != 0
             if failed == (step.status != 0), try SessionScript.Pattern.match(shown, step.output) { return nil }

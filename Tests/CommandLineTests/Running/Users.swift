@@ -5,13 +5,12 @@ import ScratchHome
 import TestSupport
 import Testing
 
-/// Users of one machine who share files, by numbers that the user database does not know, each with a home of their
-/// own. Needs root: the name of a suite or a test that uses it has `AsRoot` in it, and it has the trait
-/// `.enabled(if: Users.areAvailable)`.
+/// Users of one machine who share files, each with a separate home. Their numbers are not in the user database. Needs
+/// root: the name of a suite or a test that uses it contains `AsRoot`, and it has the trait `.enabled(if:
+/// Users.areAvailable)`.
 ///
 /// The folder with everything is removed with the object.
 final class Users: Sendable {
-    /// One of them.
     struct User: Sendable {
         let number: uid_t
         /// The only group of the user.
@@ -25,7 +24,7 @@ final class Users: Sendable {
         }
     }
 
-    /// Whether there can be any.
+    /// Whether this process may run programs as other users.
     static let areAvailable = geteuid() == 0
 
     /// The group that the first two share.
@@ -34,12 +33,12 @@ final class Users: Sendable {
     /// Two members of the group.
     let first: User
     let second: User
-    /// Who belongs to another group and means no good.
+    /// A hostile user, who belongs to another group.
     let stranger: User
-    /// A folder that all can enter and that only root changes. The homes are in it.
+    /// A folder that all users can enter and only root can change. It contains the homes.
     let folder: String
 
-    /// Copies of the built `ld-host` and plugins that belong to root, where all users can read them.
+    /// Copies of the built `ld-host` and plugins, which root owns and all users can read.
     static let products: String = {
         let folder = "\(String(cString: ld_scratch_folder()))/products"
         do {
@@ -69,7 +68,8 @@ final class Users: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// Makes a folder beside the homes.
+    /// Makes a folder next to the homes.
+    ///
     ///
     /// - Parameter mode: By default that of a folder which a group shares.
     /// - Returns: Its path.
@@ -108,7 +108,7 @@ final class Users: Sendable {
         }
     }
 
-    /// The words that run a program as a user, in front of its own: for tests that start it themselves.
+    /// The words that run a program as a user, to put before the program's own: for tests that start it themselves.
     func command(_ user: User, _ program: String) -> [String] {
         ["setpriv", "--reuid=\(user.number)", "--regid=\(user.group)", "--clear-groups", "--", program]
     }

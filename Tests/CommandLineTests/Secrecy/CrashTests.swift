@@ -8,13 +8,13 @@ struct CrashTests {
     ]
 
     @Test(
-        "ends the program by its signal, with nothing on standard error and no core dump, also if a report is asked for",
+        "ends the program by its signal, with nothing on standard error and no core dump, even if a report is wanted",
         arguments: ["keychain:service/k", "encryptedFileSystem/k"],
         ["", "enable=yes", "enable=yes,color=no,limit=none"])
     func crash(_ address: String, _ backtrace: String) throws {
         let home = try Home()
-        // A value whose pieces are text, so that a report would show it in its column of characters too. What has been
-        // written to the pipe beyond its capacity was read.
+        // The pieces of the value are text, so that a report would show it in its column of characters, too. Bytes
+        // written to the pipe beyond its capacity have been read.
         let ending = try home.shell(
             """
             ulimit -c unlimited 2> ignored || :
@@ -42,7 +42,7 @@ struct CrashTests {
         }
     }
 
-    @Test("while a secret is being stored, the program has no core dump to write")
+    @Test("while a secret is being stored, the program can write no core dump")
     func limit() throws {
         let home = try Home()
         let ending = try home.shell(

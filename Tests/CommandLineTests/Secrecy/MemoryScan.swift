@@ -3,11 +3,11 @@ import TestSupport
 
 /// The library of `Tests/MemoryScan`, which looks for secrets in the memory of a program when it ends.
 struct MemoryScan {
-    /// A piece of a secret that is still there.
+    /// A piece of a secret that is still in memory.
     struct Finding: CustomStringConvertible {
         /// The file that has the secret.
         let secret: String
-        /// Which of its bytes.
+        /// The range of its bytes.
         let bytes: Range<Int>
         /// The mapping, as `/proc/self/maps` names it.
         let place: String
@@ -21,7 +21,7 @@ struct MemoryScan {
 
     private let home: Home
     private let report: String
-    /// What the environment of the program needs.
+    /// The environment variables that the program needs.
     let variables: [String: String]
 
     /// A search for the content of files in a home's folder.
@@ -35,15 +35,16 @@ struct MemoryScan {
         ]
     }
 
-    /// Runs a command line, in which the program that is searched stands behind `$SCAN`.
+    /// Runs a command line, in which `$SCAN` precedes the program to search.
     func shell(_ line: String) throws -> Home.Ending {
         let settings = variables.map { "\($0)=\($1)" }.joined(separator: " ")
         return try home.shell(line, adding: ["SCAN": "env \(settings)"])
     }
 
-    /// What was found in the programs that have ended.
+    /// The findings in the programs that have ended.
     ///
-    /// - Throws: `TestFailure` unless as many programs were searched as are expected, and each had memory to search.
+    ///
+    /// - Throws: `TestFailure` unless the expected number of programs was searched, and each had memory to search.
     func findings(programs: Int = 1) throws -> [Finding] {
         let lines = (try? String(contentsOfFile: report, encoding: .utf8))?.split(separator: "\n") ?? []
         var findings: [Finding] = []

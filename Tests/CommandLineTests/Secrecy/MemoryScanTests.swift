@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The search for secrets in memory")
 struct MemoryScanTests {
-    /// Reads a secret into a buffer, overwrites all but some of it, and ends in some way.
+    /// Reads a secret into a buffer, overwrites all but a part of it, and ends in some way.
     private static let keeper = """
         #include <fcntl.h>
         #include <stdlib.h>
@@ -58,7 +58,7 @@ struct MemoryScanTests {
         #expect(places.isSuperset(of: ["[stack]", "[heap]"]), "\(places)")
     }
 
-    @Test("a search that cannot be made ends the program")
+    @Test("a search that cannot run ends the program")
     func failure() throws {
         let home = try Home()
         let scan = try MemoryScan(home, for: ["missing"])

@@ -2,11 +2,11 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What cannot be kept so: `get --json`, `export` and `import` make text of values, whose memory nobody can clear.
+/// Not covered: `get --json`, `export` and `import` turn values into text, whose memory cannot be cleared.
 @Suite("What ld-host leaves in its memory", .serialized)
 struct MemoryTests {
     /// Values of less than a chunk, of one, of several, of many. Those of encryptedFileSystem have one envelope, in a
-    /// plain store, and those of keychain have one of the store's.
+    /// plain store; those of keychain have the store's envelope.
     private static let values = ["keychain:service/k", "encryptedFileSystem/k"].flatMap { address in
         (TestRun.isTorture ? [32, 64 << 10, 300_007, 5 << 20] : [32, 300_007, 5 << 20]).map { (address, $0) }
     }
@@ -17,7 +17,7 @@ struct MemoryTests {
     func value(_ address: String, _ size: Int) throws {
         let home = try Home()
         try making("head -c \(size) /dev/urandom > value", in: home)
-        // Among other things this makes the keys.
+        // This also creates the keys.
         let first = try MemoryScan(home, for: ["value"])
         try succeeds(first, "cat value | $SCAN ld-host set \(address) --stdin")
         let secrets = ["value"] + (try StoredKeys(of: home).written(to: home))
@@ -49,7 +49,7 @@ struct MemoryTests {
         try succeeds(MemoryScan(home, for: secrets), "$SCAN ld-host reseal --store sealed-files")
     }
 
-    @Test("no part of a value that a store gets whole, sealed")
+    @Test("no part of a value that is sealed and stored in one piece")
     func wholeValues() throws {
         let home = try Home()
         try making("head -c 300007 /dev/urandom > value && head -c 32 /dev/urandom > key && chmod 600 key", in: home)
@@ -63,7 +63,7 @@ struct MemoryTests {
     }
 
     @Test(
-        "no part of a large value that went through the pipe, both ways",
+        "no part of a large value that went through the pipe in either direction",
         arguments: ["keychain", "encryptedFileSystem"])
     func pipe(_ domain: String) throws {
         let home = try Home()
@@ -78,7 +78,7 @@ struct MemoryTests {
             try Data(frame).write(to: URL(filePath: "\(home.path)/frame.\(index)"))
         }
         let scan = try MemoryScan(home, for: ["value"])
-        // The second request comes when the first one is answered.
+        // The second request is sent after the first one is answered.
         try succeeds(
             scan,
             """
@@ -89,7 +89,7 @@ struct MemoryTests {
             """)
     }
 
-    @Test("no part of a passphrase from a descriptor, right or wrong, nor of the value")
+    @Test("no part of a passphrase from a descriptor, right or wrong, and none of the value")
     func passphrase() throws {
         let home = try Home()
         try making(
@@ -122,7 +122,7 @@ struct MemoryTests {
                 try terminal.wait(for: "value for keychain:s/k: ")
                 terminal.type("\(value)\n")
             }
-            // The first time it is asked for twice.
+            // The first command asks for it twice.
             let prompts = command == "set" ? ["new passphrase of store 'typed': ", "repeat it: "] : []
             for prompt in prompts.isEmpty ? ["passphrase of store 'typed': "] : prompts {
                 try terminal.wait(for: prompt)
@@ -135,7 +135,7 @@ struct MemoryTests {
         }
     }
 
-    /// A store that is sealed with a passphrase, as the keychain's.
+    /// A store that is sealed with a passphrase and serves the keychain.
     private static func options(_ from: String) -> [(String, String)] {
         [
             ("stores.typed.component", "file"), ("stores.typed.options.root", "${data}/typed"),

@@ -6,7 +6,7 @@ struct SecrecyTests {
     private static let value = "correct horse battery staple"
     private static let passphrase = "an elephant never forgets"
 
-    /// A store that is sealed with a passphrase, as the keychain's.
+    /// A store that is sealed with a passphrase and serves the keychain.
     private static let passphraseStore = """
         -c stores.p.component=file -c 'stores.p.options.root=${data}/p' -c stores.p.sealing.source=passphrase \
         -c stores.p.sealing.from=fd:5 -c domains.keychain=p
@@ -29,7 +29,7 @@ struct SecrecyTests {
         "ld-host set userDefaults/k -- '\(value)' '\(value)' --verbose",
     ]
 
-    /// Commands on values that are sealed; the ones that fail do so with the sealed value, or its plaintext, at hand.
+    /// Commands on sealed values. Those that fail do so while the sealed value or its plaintext is in memory.
     private static let sealed = ["keychain:service/k", "encryptedFileSystem/k"].flatMap { address in
         let set = "printf '\(value)' | ld-host set \(address) --stdin --verbose"
         let file =
@@ -37,12 +37,12 @@ struct SecrecyTests {
         return [
             set, "\(set); ld-host get \(address) --verbose > out", "\(set); ld-host get \(address) --json -v > out",
             "\(set); ld-host get --raw \(address) -v > out", "\(set); ld-host rm \(address) -v",
-            // What does not open.
+            // A damaged value, which does not open.
             "\(set); printf x | dd of=data/localdata/\(file) bs=1 seek=70 conv=notrunc 2> no; ld-host -v get \(address)",
             "\(set); truncate -s -1 data/localdata/\(file); ld-host -v get \(address)",
             "\(set); printf '\(value)' > data/localdata/\(file); ld-host -v get \(address)",
             "\(set); printf '\(value)' > data/localdata/\(file); ld-host -v reseal",
-            // A key that is not there, not the right one, or not readable.
+            // A key that is absent, wrong, or unreadable.
             "\(set); rm config/localdata/keys/*; ld-host -v get \(address)",
             "\(set); printf '%s%s' '\(value)' > config/localdata/keys/sealed-files.key; ld-host -v get \(address)",
             "\(set); printf '\(value)' > data/localdata/keychain/localdata.keys/ring; ld-host -v get \(address)",
@@ -50,7 +50,7 @@ struct SecrecyTests {
             // Rotation.
             "\(set); ld-host -v keys rotate; ld-host -v keys rotate --store sealed-files; ld-host -v reseal",
             "\(set); ld-host -v keys list --values; ld-host -v reseal --plan; ld-host -v reseal --store sealed-files",
-            // Where it cannot be stored.
+            // Values that cannot be stored.
             "printf '\(value)' | ld-host -c domains.keychain=memory set \(address) --stdin -v",
             "mkdir -p data/localdata; touch data/localdata/keychain; \(set)",
             "printf '\(value)' | ld-host -c encryption.provider=none set \(address) --stdin -v",
@@ -67,7 +67,7 @@ struct SecrecyTests {
         let ending = try home.shell(command)
         #expect(!ending.errors.isEmpty)
         #expect(!ending.errors.contains("horse") && !ending.errors.contains("elephant"), "\(ending.errors)")
-        // Of homes in which nothing was damaged.
+        // The keys can be read only in homes without damage.
         let keys = (try? StoredKeys(of: home))?.secrets ?? []
         for secret in [Data(Self.value.utf8), Data(Self.passphrase.utf8)] + keys {
             let hex = secret.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
@@ -84,7 +84,7 @@ struct SecrecyTests {
         #expect(!ending.errors.isEmpty)
     }
 
-    @Test("nothing that is stored has a sealed value, its passphrase, or any key but the key file")
+    @Test("no stored file contains a sealed value, its passphrase, or any key, except the key file")
     func files() throws {
         let home = try Home()
         let ending = try home.shell(

@@ -4,19 +4,20 @@ import TestSupport
 
 @testable import LocalDataHost
 
-/// The keys of a home with the default configuration, got at without the program under test: the key file opens the
-/// ring of the keychain's store, whose keys open the ring of the master keys.
+/// The keys of a home with the default configuration, read without the program under test: the key file opens the ring
+/// of the keychain's store, whose keys open the ring of the master keys.
 struct StoredKeys {
     /// The keys of the keychain's store.
     let store: KeyRingState
-    /// The keys of values with an encryption policy; `nil` if there are none yet.
+    /// The keys of values with an encryption policy; `nil` if they do not exist yet.
     let master: KeyRingState?
-    /// What the key file holds.
+    /// The content of the key file.
     let file: Data
 
     /// Reads the keys.
     ///
-    /// - Throws: What does not open.
+    ///
+    /// - Throws: An error if a ring does not open.
     init(of home: Home) throws {
         let path = "\(home.path)/config/localdata/keys/sealed-files.key"
         guard let key = try KeyFile(path: path).read() else { throw TestFailure("there is no \(path)") }
@@ -34,10 +35,11 @@ struct StoredKeys {
         master = try Self.ring(masterPath, at: address, with: keys)
     }
 
-    /// What must be nowhere but in the key file.
+    /// The secrets that must appear only in the key file.
     var secrets: [Data] { [file] + (store.entries + (master?.entries ?? [])).map { Data($0.material.bytes) } }
 
-    /// All secrets, in files of a home's own.
+    /// Writes each secret to a file of another home.
+    ///
     ///
     /// - Returns: The files' names.
     func written(to home: Home) throws -> [String] {
@@ -53,7 +55,7 @@ struct StoredKeys {
     ) throws -> KeyRingState {
         let sealed = try Data(contentsOf: URL(filePath: path))
         let (value, _) = try Envelope(address, crypto: crypto.get()).open(sealed) { (header) throws(StorageError) in
-            // Of material from outside the envelope tells whether it is the right one.
+            // With external key material, the envelope itself shows whether it is the right one.
             guard let key = keys.first(where: { $0.id == nil || $0.id == header.keyID }) else {
                 throw StorageError(.notFound, "no key \(header.keyID) for \(path)")
             }

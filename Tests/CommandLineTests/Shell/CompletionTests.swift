@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Completion of ld-host")
 struct CompletionTests {
-    /// A home with values, a store of its own and a migration.
+    /// A home with values, an additional store and a migration.
     private func home() throws -> Home {
         let home = try Home()
         for address in ["userDefaults/theme", "userDefaults:suite/other", "userDefaults/with space"] {
@@ -16,7 +16,7 @@ struct CompletionTests {
         return home
     }
 
-    /// The words that are offered, without what is said of them.
+    /// The offered words, without their descriptions.
     private func offered(_ home: Home, _ words: String...) throws -> [Substring] {
         let end = try home.run(BuiltProducts.host, ["__complete"] + words)
         #expect(end.status == 0 && end.errors.isEmpty)

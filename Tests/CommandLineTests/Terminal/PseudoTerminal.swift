@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 
-/// A terminal with a program on it, as a person would sit at.
+/// A terminal that runs a program, as a person would use it.
 final class PseudoTerminal {
     /// TIOCSPTLCK and TIOCGPTN of ioctl_tty(2), and POSIX_SPAWN_SETSID of glibc's spawn.h, which Swift does not see.
     private static let (setLock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
@@ -11,13 +11,13 @@ final class PseudoTerminal {
     private let process: pid_t
     private(set) var screen: [UInt8] = []
 
-    /// Starts a program as the leader of a session of its own, with the terminal as its controlling one and all three
+    /// Starts a program as the leader of a new session, with this terminal as its controlling one and as all three
     /// standard descriptors.
     convenience init(_ home: Home, _ words: String..., adding variables: [String: String] = [:]) throws {
         try self.init(home, words, adding: variables)
     }
 
-    /// The same with the words in a list; `ld-host` if no other program is named.
+    /// Like the other initializer, with a list of words; `ld-host` if no other program is named.
     init(
         _ home: Home, program: String = BuiltProducts.host, _ words: [String], adding variables: [String: String] = [:]
     ) throws {
@@ -53,19 +53,20 @@ final class PseudoTerminal {
 
     deinit { close(controller) }
 
-    /// Whether what is typed is shown.
+    /// Whether the terminal shows typed text.
     var echoes: Bool {
         var settings = termios()
         return tcgetattr(controller, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO) != 0
     }
 
-    /// What is on the screen.
+    /// The text on the screen.
     var text: String { String(decoding: screen, as: UTF8.self) }
 
-    /// Types.
+    /// Types a text.
     func type(_ text: String) { _ = Array(text.utf8).withUnsafeBytes { write(controller, $0.baseAddress, $0.count) } }
 
-    /// Reads until the screen has a text.
+    /// Reads until the screen shows a text.
+    ///
     ///
     /// - Throws: `TestFailure` if the program ends, or writes nothing for a minute, before that.
     func wait(for text: String) throws {
@@ -74,8 +75,8 @@ final class PseudoTerminal {
         }
     }
 
-    /// Reads until the program has ended, and returns its exit status; 128 and the number of a signal that ended it.
-    /// A program that writes nothing for a minute is killed.
+    /// Reads until the program ends, and returns its exit status; 128 plus the signal's number if a signal ended it.
+    /// Kills a program that writes nothing for a minute.
     func end() -> Int32 {
         while readOnce() {}
         var status: Int32 = 0
@@ -90,7 +91,7 @@ final class PseudoTerminal {
             return false
         }
         var buffer = [UInt8](repeating: 0, count: 4096)
-        // EIO when the last program that had the terminal open has ended, see pty(7).
+        // EIO: the last program that had the terminal open has ended, see pty(7).
         let count = read(controller, &buffer, buffer.count)
         guard count > 0 else { return false }
         screen += buffer[..<count]

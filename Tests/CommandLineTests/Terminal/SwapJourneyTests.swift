@@ -2,14 +2,14 @@ import FoundationEssentials
 import Testing
 
 @Suite("The swap of a store, at a terminal", .timeLimit(.minutes(3))) struct SwapJourneyTests {
-    /// What a command writes at a terminal, in one line.
+    /// The output of a command at a terminal, as one line.
     private func typed(_ home: Home, _ arguments: String..., status: Int32 = 0) throws -> String {
         let terminal = try PseudoTerminal(home, arguments)
         #expect(terminal.end() == status, "\(arguments): \(terminal.text)")
         return terminal.text.split { $0.isWhitespace }.joined(separator: " ")
     }
 
-    @Test("at no step is a value reported absent that is stored anywhere")
+    @Test("no step reports a value as absent that is stored anywhere")
     func journey() throws {
         let home = try Home()
         _ = try typed(home, "init", "--yes")

@@ -9,7 +9,7 @@ struct TerminalTests {
 
     private func isSecret(_ address: String) -> Bool { address.hasPrefix("keychain") }
 
-    /// A terminal at which a value is asked for.
+    /// A terminal with a prompt for a value.
     private func asking(_ home: Home, for address: String) throws -> PseudoTerminal {
         let terminal = try PseudoTerminal(home, "set", address)
         try terminal.wait(for: "value for \(address): ")
@@ -29,7 +29,7 @@ struct TerminalTests {
     }
 
     @Test(
-        "Ctrl-C at the prompt ends the program, stores nothing and leaves a terminal that shows what is typed",
+        "Ctrl-C at the prompt ends the program, stores nothing and leaves a terminal that shows typed text",
         arguments: addresses)
     func interrupt(_ address: String) throws {
         let home = try Home()
@@ -54,7 +54,7 @@ struct TerminalTests {
         #expect(try home.done("config", "get", "domains.keychain").text == "secret-service\n")
         #expect(try home.done("config", "get", "domains.userDefaults").text == "file\n")
         #expect(try home.done("config", "get", "encryption.provider").text == "sodium\n")
-        // What the keychain held so far is not forgotten.
+        // The values that the keychain held before are not forgotten.
         let doctor = try home.run("doctor")
         #expect(doctor.text.contains("sealed-files"), "\(doctor.text)")
 
@@ -62,7 +62,7 @@ struct TerminalTests {
         #expect(again.end() == 0 && again.text.contains("there already"))
     }
 
-    @Test("init asks nothing with --yes, and takes the first of each with Enter")
+    @Test("init asks nothing with --yes, and Enter chooses the first answer")
     func defaults() throws {
         let (first, second) = (try Home(), try Home())
         let silent = try PseudoTerminal(first, "init", "--yes")
@@ -91,13 +91,13 @@ struct TerminalTests {
         #expect(try home.run("exists", address).status == 1)
     }
 
-    /// A home with a file of 2,000 values, and the environment in which time goes by 2,000 times as fast.
+    /// A home with a file of 2,000 values, and an environment in which time passes 2,000 times as fast.
     private func haste() throws -> (home: Home, file: String, variables: [String: String]) {
         let home = try Home()
         let file = "\(home.path)/values.json"
         let values = Dictionary(uniqueKeysWithValues: (1...2000).map { ("k\($0)", $0) })
         try JSONEncoder().encode(values).write(to: URL(filePath: file))
-        // Plugins are inspected, which has a time limit, before time goes by so fast.
+        // Inspecting plugins has a time limit, so do it before time passes so fast.
         try home.done("audit")
         return (home, file, ["LD_PRELOAD": try Self.library.get()])
     }
@@ -106,7 +106,7 @@ struct TerminalTests {
         try PreloadedLibrary.build("haste", prefix: "haste", in: "CommandLineTests/Programs")
     }
 
-    @Test("a long import shows a bar with counts and the time left, which goes away; a short one shows none")
+    @Test("a long import shows a bar with counts and the time left, and removes it at the end; a short one shows none")
     func bar() throws {
         let (home, file, variables) = try haste()
         let terminal = try PseudoTerminal(home, "import", "encryptedFileSystem", file, adding: variables)

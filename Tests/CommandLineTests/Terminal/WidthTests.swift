@@ -46,11 +46,11 @@ struct WidthTests {
         let terminal = try PseudoTerminal(home, ["audit"] + options)
         #expect(terminal.end() == 0)
         let lines = terminal.text.split(separator: "\r\n")
-        // A path alone may be longer.
+        // A line with only a path may be longer.
         #expect(lines.allSatisfy { line in line.count <= 80 || line.split(separator: " ").count == 1 }, "\(lines)")
         let whole = try home.run(BuiltProducts.host, ["audit"] + options).text
         #expect(whole.split(separator: "\n").contains { $0.count > 80 })
-        // But for the audit's time, and the hint that only a person gets.
+        // The audit's time may differ, and only a person gets the hint.
         func words(_ text: String) -> [Substring] {
             text.split { $0.isWhitespace }.filter { $0.wholeMatch(of: #/20..-..-..T..:..:..Z,/#) == nil }
         }
@@ -90,7 +90,7 @@ struct WidthTests {
             ])
         let doctor = try PseudoTerminal(home, "doctor", "--verbose")
         #expect(doctor.end() == 0)
-        // What each step is goes to standard error, which is the terminal, too.
+        // The `debug` lines go to standard error, which is the terminal, too.
         let lines = doctor.text.split(separator: "\r\n").filter { !$0.hasPrefix("debug ") }
         #expect(lines.allSatisfy { line in line.count <= 80 || line.split(separator: " ").contains { $0.count > 60 } })
         #expect(lines.contains { $0.hasPrefix("    ") && !$0.hasPrefix("      ") })

@@ -14,7 +14,7 @@ struct EnvironmentAsRootTests {
         try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
     }
 
-    @Test("HOME, XDG_*, LOCALDATA_CONFIG and LOCALDATA_PLUGIN_PATH count")
+    @Test("HOME, XDG_*, LOCALDATA_CONFIG and LOCALDATA_PLUGIN_PATH take effect")
     func counts() throws {
         let user = users.first
         let home = "\(user.home)/own"
@@ -38,7 +38,7 @@ struct EnvironmentAsRootTests {
         #expect(try users.run(user, "set", "userDefaults/theme", "dark", adding: variables).status == 0)
         #expect(try names("\(home)/d/localdata") == ["files"])
 
-        // No variable, no value: it went to the folders that the variables name, and nowhere else.
+        // Without the variables the value is absent: it was stored only in the folders that the variables name.
         #expect(try users.run(user, "get", "userDefaults/theme").status == 1)
         #expect(try users.run(user, "get", "userDefaults/theme", adding: variables).text == "dark")
         let missing = try users.run(user, "ls", adding: ["LOCALDATA_CONFIG": "/nonexistent"])
@@ -46,7 +46,7 @@ struct EnvironmentAsRootTests {
         #expect(missing.errors.contains("/nonexistent"))
     }
 
-    @Test("an app, which does not forbid looks into itself, and ld-host see the same data")
+    @Test("an app, which other processes may inspect, and ld-host see the same data")
     func sameData() throws {
         let user = users.second
         let variables = ["XDG_DATA_HOME": "\(user.home)/d", "XDG_CONFIG_HOME": "\(user.home)/c"]

@@ -1,9 +1,9 @@
-/// A batch's journal as another program would write it: what the format says, and nothing checked.
+/// A batch's journal as another program could write it: in the right format, but unchecked.
 struct ForgedJournal {
     var id = "0123456789abcdef"
-    /// Whether each is below the root, and its path.
+    /// For each location: whether it is below the root, and its path.
     var places: [(isBelowRoot: Bool, path: String)]
-    /// The place, whether there is content, and the path.
+    /// For each change: the index of its location, whether it has content, and its path.
     var changes: [(place: Int, hasContent: Bool, path: String)]
 
     var bytes: [UInt8] {

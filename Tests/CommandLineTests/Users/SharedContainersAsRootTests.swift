@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-/// Two members of a group whose apps have one container in the group's folder, and their own homes and states.
+/// Two members of a group whose apps share a container in the group's folder. Their homes and states are separate.
 @Suite("A container that a group shares", .enabled(if: Users.areAvailable))
 struct SharedContainersAsRootTests {
     private let users: Users
@@ -66,7 +66,8 @@ struct SharedContainersAsRootTests {
                 }
                 try await group.waitForAll()
             }
-            // Two swaps: a step that ran twice, or beside another, would leave them exchanged or lose one.
+            // Each of the two steps swaps values: one that ran twice, or at the same time as another, would leave them
+            // exchanged or lose one.
             for user in [users.first, users.second] {
                 for (name, text) in [("left", "L\(trial)"), ("right", "R\(trial)"), ("__version", "3")] {
                     let found = try users.run(user, ["get", "appGroupUserDefaults:g/Team.\(name)"])

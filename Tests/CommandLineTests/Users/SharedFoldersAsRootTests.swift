@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// What others can do to a user through folders that they may write to: of an app group, or like `/tmp`.
+/// Attacks through folders that others may write to: an app group's, or one like `/tmp`.
 @Suite("Folders that others may write to", .enabled(if: Users.areAvailable))
 struct SharedFoldersAsRootTests {
     private let users: Users
@@ -68,7 +68,7 @@ struct SharedFoldersAsRootTests {
         #expect(try users.run(victim, "get", "userDefaults/own").text.contains("precious"))
     }
 
-    @Test("nobody uses a folder for temporary files that someone else has created")
+    @Test("no user puts temporary files into a folder that another user has created")
     func temporaryFiles() throws {
         let sticky = "\(users.folder)/sticky"
         try users.makeFolder(sticky, 0o1777, users.stranger)

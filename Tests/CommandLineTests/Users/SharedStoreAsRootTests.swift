@@ -2,8 +2,8 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// What a member of a group can do to the others through a store that they share: change what the store keeps, and
-/// nothing else.
+/// A member of a group can change the values that a shared store keeps. It must not be able to do anything else to the
+/// other members.
 @Suite("A store that a group shares, with a hostile member", .enabled(if: Users.areAvailable))
 struct SharedStoreAsRootTests {
     private let users: Users
@@ -28,7 +28,7 @@ struct SharedStoreAsRootTests {
     /// Runs `ld-host` as the victim.
     private func run(_ words: String...) throws -> Home.Ending { try users.run(victim, store + words) }
 
-    /// Has the attacker commit a batch.
+    /// Makes the attacker commit a batch.
     private func commit(_ journal: ForgedJournal, as user: Users.User? = nil) throws {
         let folder = "\(root)/.batch"
         if !users.exists(folder) { try users.makeFolder(folder, 0o2770, attacker) }
@@ -59,7 +59,7 @@ struct SharedStoreAsRootTests {
         #expect(reading.text.contains("dark"))
     }
 
-    @Test("a journal in another member's own file names nothing outside of the root")
+    @Test("a journal in another member's own file cannot name anything outside the root")
     func ownFile() throws {
         try commit(ForgedJournal(places: [(false, precious)], changes: [(0, false, "keep")]), as: victim)
         try expectRefusal("it changes '\(precious)', which is outside of the root")
@@ -82,7 +82,7 @@ struct SharedStoreAsRootTests {
         try expectRefusal("it changes '\(path)', which is not the path of a value")
     }
 
-    @Test("a journal that is a pipe keeps nobody waiting")
+    @Test("a journal that is a pipe makes no process wait")
     func pipe() throws {
         try users.makeFolder("\(root)/.batch", 0o2770, attacker)
         #expect(mkfifo(journal, 0o660) == 0)
@@ -101,7 +101,7 @@ struct SharedStoreAsRootTests {
         #expect(!users.exists(journal))
     }
 
-    @Test("a lock that another member holds is waited for no longer than a moment to read")
+    @Test("a read waits only a moment for a lock that another member holds")
     func lock() throws {
         try commit(ForgedJournal(places: [(true, "userDefaults")], changes: [(0, false, "theme")]))
         let lock = "\(root)/.batch/lock"

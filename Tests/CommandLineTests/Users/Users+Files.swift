@@ -2,9 +2,9 @@ import FoundationEssentials
 import Glibc
 import TestSupport
 
-/// Files that users put where others find them.
+/// Files that one user puts where other users find them.
 extension Users {
-    /// Runs `ld-host` as a user, with words that are in a list.
+    /// Runs `ld-host` as a user, with a list of words.
     func run(_ user: User, _ words: [String]) throws -> Home.Ending {
         try run(user, program: "\(Self.products)/ld-host", words)
     }
@@ -29,7 +29,7 @@ extension Users {
         try Self.check(lchown(path, user.number, user.group), "lchown \(path)")
     }
 
-    /// A file as text.
+    /// The text of a file.
     func text(_ path: String) -> String? {
         FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
     }

@@ -5,7 +5,7 @@ import Testing
 
 /// An app's keys, one for each way in which `ld-host set` encodes a value.
 struct AppKeys: StorageKeyCatalog {
-    /// A type that only the app has.
+    /// A type that only the app defines.
     enum Mood: String, Codable { case calm, wild }
 
     struct Profile: Codable, Hashable { var name: String }
@@ -57,7 +57,7 @@ extension Home {
         return StorageRouter(configuration: try HostConfiguration(text: text))
     }
 
-    /// Has `ld-host` know the app's keys.
+    /// Makes the app's keys known to `ld-host`.
     func describeKeys() throws {
         let file = "\(path)/app.catalog.json"
         try CatalogManifest(AppKeys()).json().write(to: URL(filePath: file))

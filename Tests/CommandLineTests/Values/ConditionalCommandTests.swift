@@ -21,7 +21,7 @@ import Testing
         #expect(try home.run("get", "--revision", "userDefaults/a").status == 1)
     }
 
-    @Test("what contradicts or cannot be is refused, and nothing is stored")
+    @Test("contradictory or impossible options are refused, and nothing is stored")
     func refusals() throws {
         let home = try Home()
         for (words, complaint) in [
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "a reader that has found a value expired does not see it again when the clock is set back",
+        "a reader that has found a value expired does not see it again after the clock is set back",
         arguments: ["file", "sqlite"])
     func clockSetBack(store: String) throws {
         let home = try Home()

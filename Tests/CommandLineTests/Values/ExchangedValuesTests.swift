@@ -4,7 +4,7 @@ import LocalDataHost
 import TestSupport
 import Testing
 
-@Suite("Values that apps and ld-host give each other")
+@Suite("Values that apps and ld-host exchange")
 struct ExchangedValuesTests {
     private let home: Home
 
@@ -36,7 +36,7 @@ struct ExchangedValuesTests {
 
     private static let names = ["theme", "size", "limit", "start", "counts", "profile", "note", "raw", "own"]
 
-    @Test("what an app writes, get prints, and set takes back from standard input", arguments: [false, true])
+    @Test("get prints a value that an app wrote, and set takes it back from standard input", arguments: [false, true])
     func back(_ isDescribed: Bool) async throws {
         if isDescribed { try home.describeKeys() }
         try await write(home.app())
@@ -54,7 +54,7 @@ struct ExchangedValuesTests {
     func exported(_ isDescribed: Bool) async throws {
         if isDescribed { try home.describeKeys() }
         try await write(home.app())
-        // As JSON that an object of JSON looks like, as JSON with spaces, and as text that is none.
+        // One as JSON that resembles a tagged object, one as JSON with spaces, and one as text that is not JSON.
         for (name, form, value) in [
             ("marked", "--json", #"{"$text":"x"}"#), ("format", "--json", #"{"$format":"json","$json":1}"#),
             ("spaced", "--json", #"{ "a" : 1 }"#), ("bytes", "--data", "text"), ("number", "--data", "5"),

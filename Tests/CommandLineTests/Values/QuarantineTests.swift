@@ -23,7 +23,7 @@ struct QuarantineTests {
         try home.done("set", address, "--stdin", "--json", input: Array(json.utf8))
     }
 
-    /// Has an app put the value of the key aside, and returns its id.
+    /// Makes an app put the key's value aside, and returns the id of that copy.
     private func putAside(_ domain: StorageDomain, _ security: SecurityPolicy) async throws -> String {
         try set("\(domain)/note", #"{"what":"is this"}"#)
         let router = try home.app()
@@ -55,7 +55,7 @@ struct QuarantineTests {
         #expect(try home.done("quarantine", "list").text.isEmpty)
     }
 
-    @Test("they go with a copy of their domain, and end with drop") func copyAndDrop() async throws {
+    @Test("a copy of their domain takes them along, and drop removes them") func copyAndDrop() async throws {
         let id = try await putAside(.userDefaults(), .none)
         try home.done("store", "copy", "sqlite", "file", "--domain", "userDefaults")
         try home.done("config", "set", "domains.userDefaults", "file")

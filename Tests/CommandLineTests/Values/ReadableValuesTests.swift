@@ -4,7 +4,7 @@ import LocalDataHost
 import TestSupport
 import Testing
 
-@Suite("What ld-host stores, an app reads")
+@Suite("An app reads the values that ld-host stores")
 struct ReadableValuesTests {
     private let home: Home
 
@@ -21,7 +21,7 @@ struct ReadableValuesTests {
         try JSONDecoder().decode(Stored.self, from: Data(try home.done("get", address, "--json").output))
     }
 
-    /// Types a text, and reads what an app gets.
+    /// Stores a typed text, and reads the value as an app does.
     private func typed<Value>(_ text: String, _ key: StorageKey<Value>, _ options: String...) async throws -> Value {
         let words = ["set"] + options + ["--", "\(key.domain)/\(key.name)", text]
         let ending = try home.run(BuiltProducts.host, words)
@@ -65,7 +65,7 @@ struct ReadableValuesTests {
                 "not a String in text: they are not UTF-8; they are recorded as 'application/octet-stream'"))
     }
 
-    @Test("so is a secret in a sealed store, and one that another program sends through the pipe")
+    @Test("a secret in a sealed store is recorded as text, too, and one that another program sends through the pipe")
     func secret() async throws {
         try home.done("set", "keychain:app/token", "--stdin", "--text", input: Array("s3cret".utf8))
         #expect(try await home.app().get(AppKeys.token) == "s3cret")
@@ -140,7 +140,7 @@ struct ReadableValuesTests {
         #expect(try home.run("exists", address).status == 1)
     }
 
-    @Test("an option says outright what a value is")
+    @Test("an option states the type of a value")
     func outright() async throws {
         #expect(try await typed(#"{"a":1}"#, AppKeys.theme, "--text") == #"{"a":1}"#)
         #expect(try await typed(#"["a"]"#, AppKeys.names, "--json") == ["a"])

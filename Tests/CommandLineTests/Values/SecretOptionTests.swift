@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// An option that is a secret, which the keychain holds.
+/// A secret option that the keychain holds.
 @Suite("A password in the keychain", .serialized)
 struct SecretOptionTests {
     private static let password = PostgreSQLServer.password
@@ -17,7 +17,7 @@ struct SecretOptionTests {
         try home.done("config", "set", "domains.userDefaults", "shared")
     }
 
-    /// Every file of the home that has the password in it.
+    /// All files of the home that contain the password.
     private func filesWithPassword() throws -> String {
         try home.shell("grep -rlaF '\(Self.password)' . || true").text
     }
@@ -37,14 +37,14 @@ struct SecretOptionTests {
         #expect(try filesWithPassword() == "")
     }
 
-    @Test("is read as text, whatever a key of an app has made of it")
+    @Test("is read as text, however an app's key has encoded it")
     func coded() throws {
         try home.done("config", "set", "stores.shared.options.password", "keychain:app/database")
         try home.done("set", "keychain:app/database", "--json", "--stdin", input: Array("\"\(Self.password)\"".utf8))
         try home.done("set", "userDefaults/theme", "dark")
     }
 
-    @Test("is missing, empty or no text: the error names option and address, and other domains go on")
+    @Test("is missing, empty or not text: the error names option and address, and other domains keep working")
     func missing() throws {
         try home.done("config", "set", "stores.shared.options.password", "keychain:app/database")
         for (bytes, reason) in [
