@@ -5,14 +5,14 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What is built beside these tests, and what they build themselves.
+/// The products that are built with these tests, and libraries that they build themselves.
 enum Built {
     typealias End = (status: Int32, output: String, errors: String)
 
-    /// Runs `ld-host plugins test` and gives its exit status with both outputs.
+    /// Runs `ld-host plugins test` and returns its exit status with both outputs.
     static func testPlugin(_ file: String, _ arguments: String...) throws -> End { try run(file, arguments) }
 
-    /// - Parameter home: The user's; none is needed for a file.
+    /// - Parameter home: The user's home; not needed for a file.
     static func run(_ file: String, _ arguments: [String], home: String? = nil) throws -> End {
         var environment = ["PATH": "/usr/bin:/bin"]
         environment["HOME"] = home
@@ -32,7 +32,7 @@ enum Built {
             arguments: ["-O1", "-pthread"] + (variant.map { ["-D\($0)"] } ?? []))
     }
 
-    /// The crypto provider of `PluginFixtures/crypto`, built once; an option says what is broken of it.
+    /// The crypto provider of `PluginFixtures/crypto`, built once; an option selects the fault.
     static let provider = Result {
         let sources = ["crypto/provider.c", "crypto/broken.c"]
         return try kept(library("libCrypto.so", of: sources, arguments: ["-lcrypto", "-lsodium"]))
@@ -43,7 +43,7 @@ enum Built {
 
     private static let folders = Mutex<[String]>([])
 
-    /// Has a library's folder removed when the tests end.
+    /// Removes a library's folder when the tests end.
     private static func kept(_ library: (folder: String, file: String)) -> String {
         folders.withLock { folders in
             if folders.isEmpty {
@@ -59,7 +59,7 @@ enum Built {
     private static func library(
         _ name: String, of sources: [String], arguments: [String]
     ) throws -> (folder: String, file: String) {
-        // Not in /tmp, which a host may take for a place where others can put plugins.
+        // Not in /tmp: a host may refuse plugins there, since others can write to it.
         let made = try TemporaryFolder.make(in: BuiltProducts.folder, named: "conformance")
         let file = "\(made)/\(name)"
         let end = try ChildProcess(

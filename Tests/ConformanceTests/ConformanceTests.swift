@@ -13,7 +13,7 @@ struct ConformanceTests {
         #expect(skipped == ["durable.kill", "shared.sees", "shared.whole", "shared.writers", "shared.watch"])
     }
 
-    @Test("finds nothing in the store in memory that it brings")
+    @Test("finds nothing in the in-memory store that it includes")
     func inMemoryStorePasses() async throws {
         let report = try await StorageConformance.run(InMemoryStore.self)
         #expect(report.failures.isEmpty, "\(report)")
@@ -26,7 +26,7 @@ struct ConformanceTests {
     }
 
     /// All stores with `LOCALDATA_TORTURE=1`; otherwise one, the same for the same `LOCALDATA_SEED`.
-    @Test("fails no other check than that", .serialized, arguments: TestRun.sample(1, of: BrokenStore.all))
+    @Test("fails no other check", .serialized, arguments: TestRun.sample(1, of: BrokenStore.all))
     func brokenStoreFailsNoOther(_ broken: BrokenStore) async throws {
         let report = try await broken.run(nil)
         #expect(report.failures.map(\.id) == [broken.check], "\(report.failures)")
@@ -39,13 +39,13 @@ struct ConformanceTests {
         #expect(Set(proven) == Set(ConformanceCheck.all(for: .storage).map(\.id)))
     }
 
-    @Test("has a broken crypto provider for every check of one")
+    @Test("has a broken crypto provider for every check of providers")
     func everyCryptoCheckIsProven() {
         #expect(
             Set(BrokenProvider.all.map { "crypto.\($0.check)" }) == Set(ConformanceCheck.all(for: .crypto).map(\.id)))
     }
 
-    @Test("has checks with ids of their own and sentences without a final period")
+    @Test("has checks with unique ids, and sentences without a final period")
     func checksAreWellNamed() {
         let ids = ConformanceCheck.all.map(\.id)
         #expect(Set(ids).count == ids.count)
@@ -57,7 +57,7 @@ struct ConformanceTests {
             #expect(check.id.hasPrefix("pack.") == (check.kind == .migration), "\(check.id)")
             #expect(!check.sentence.hasSuffix("."), "\(check.id)")
         }
-        // The report has the sentences in one column.
+        // The report prints the sentences in one column.
         let results = ConformanceCheck.all.map { ConformanceResult($0, .passed) }
         let lines = "\(ConformanceReport(component: "all", source: "", results: results))".split(separator: "\n")
         let columns = zip(lines.dropFirst(), results).map { line, result in
@@ -66,7 +66,7 @@ struct ConformanceTests {
         #expect(columns.count == results.count && Set(columns).count == 1)
     }
 
-    @Test("makes only the checks that are asked for, and refuses the id of none")
+    @Test("runs only the requested checks, and refuses an unknown id")
     func onlySome() async throws {
         let report = try await StorageConformance.run(CorrectStore.self, only: ["value.empty", "name.any"])
         #expect(report.results.map(\.id) == ["value.empty", "name.any"])
@@ -75,7 +75,7 @@ struct ConformanceTests {
         }
     }
 
-    @Test("says what was expected and found, and counts")
+    @Test("reports expected and actual results, and counts them")
     func reportIsReadable() async throws {
         let report = try await StorageConformance.run(
             BrokenValues.DropsEmptyValues.self, only: ["value.empty", "value.bytes", "shared.sees"])

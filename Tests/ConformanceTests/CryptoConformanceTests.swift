@@ -14,7 +14,7 @@ struct CryptoConformanceTests {
         #expect(end.output.contains(" passed, 0 failed, "))
     }
 
-    @Test("finds nothing in a correct provider, and has nothing to skip where every algorithm is there")
+    @Test("finds nothing in a correct provider, and has nothing to skip if every algorithm is offered")
     func correctProviderPasses() throws {
         let results = try results("")
         #expect(results.map(\.id) == ConformanceCheck.all(for: .crypto).map(\.id))
@@ -28,13 +28,13 @@ struct CryptoConformanceTests {
     }
 
     /// All providers with `LOCALDATA_TORTURE=1`; otherwise one, the same for the same `LOCALDATA_SEED`.
-    @Test("fails no other check than that", arguments: TestRun.sample(1, of: BrokenProvider.all))
+    @Test("fails no other check", arguments: TestRun.sample(1, of: BrokenProvider.all))
     func brokenProviderFailsNoOther(_ broken: BrokenProvider) throws {
         let failed = try results(broken.way, component: broken.component).filter { $0.outcome == .failed }
         #expect(failed.map(\.id) == ["crypto.\(broken.check)"], "\(failed)")
     }
 
-    @Test("makes only the checks that are asked for, and none of another kind")
+    @Test("runs only the requested checks, and none of another kind")
     func onlySome() throws {
         let results = try results("", "--only", "crypto.random.fills", "--only", "crypto.cipher.tag")
         #expect(results.map(\.id) == ["crypto.cipher.tag", "crypto.random.fills"])
@@ -54,7 +54,7 @@ struct CryptoConformanceTests {
         }
     }
 
-    /// Declares nothing.
+    /// A provider without any algorithm.
     private struct NoCipher: CryptoProvider {
         static let component = ComponentInfo(id: "no-cipher", summary: "computes nothing")
         let ciphers: [AuthenticatedCipher] = []

@@ -40,7 +40,7 @@ struct FaultTests {
                 let key = StorageKey<String>(
                     name: "key \(index)", domain: domain, security: security, owner: "Tests",
                     description: "A key of these tests.")
-                // A mistake in the key itself is still one.
+                // A mistake in the key itself is still reported.
                 if case .keychain = domain, security == .none {
                     await #expect(throws: StorageError.securityApplicationFailed) {
                         try await router.set("x", for: key)
@@ -112,7 +112,7 @@ struct FaultTests {
         try store.forEachValue(in: place) { _ in true }
     }
 
-    @Test("a store on a disk that says busy to a read is asked again by a thread that may wait, and no other is")
+    @Test("a read from a disk store that is busy is retried on a thread that may wait; no other call is")
     func busyReads() async throws {
         let store = FailingStore(DelayingStore(InMemoryStore(), by: .zero, calls: [], declaring: .disk))
         let router = try await StorageRouter.serving(store)
@@ -157,7 +157,7 @@ struct FaultTests {
         #expect(try await router.get(Self.key()) == "dark")
     }
 
-    @Test("stores around a store keep every promise while nothing is asked of them")
+    @Test("fault-injecting wrappers keep every promise while they inject nothing")
     func wrappersConform() async throws {
         for report in [
             try await StorageConformance.run(FailingStore<CorrectStore>.self),
@@ -166,7 +166,7 @@ struct FaultTests {
         ] { #expect(report.failures.isEmpty, "\(report)") }
     }
 
-    @Test("a failing store fails the kit: its checks really ask the store")
+    @Test("a failing store fails the kit: its checks really call the store")
     func failuresShow() async throws {
         #expect(try await StorageConformance.run(AlwaysFailing.self, only: ["value.empty"]).failures.count == 1)
     }

@@ -9,7 +9,7 @@ struct KeptConformanceTests {
 
     @Test("pass every check of today's kit", arguments: cases)
     func pass(_ kept: KeptPlugins, _ kind: String) throws {
-        // Not in /tmp, which a host may take for a place where others can put plugins.
+        // Not in /tmp: a host may refuse plugins there, since others can write to it.
         let folder = try TemporaryFolder.make(in: BuiltProducts.folder, named: "kept")
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try kept.install(in: folder)
@@ -17,7 +17,7 @@ struct KeptConformanceTests {
         #expect(end.status == 0 && end.output.contains(" passed, 0 failed, "), "\(end.output)\(end.errors)")
     }
 
-    @Test("are what they were: never rebuilt", arguments: KeptPlugins.all)
+    @Test("are unchanged: never rebuilt", arguments: KeptPlugins.all)
     func unchanged(_ kept: KeptPlugins) throws {
         let end = try ChildProcess(
             "/usr/bin/env", arguments: ["--chdir=\(kept.folder)", "sha256sum", "--check", "--strict", "SHA256SUMS"],
@@ -31,7 +31,7 @@ struct KeptConformanceTests {
         #expect(Set(listed.map { String($0.dropFirst(66)) }) == Set(expected))
     }
 
-    @Test("need no library, and say nothing of the machine that built them", arguments: KeptPlugins.all)
+    @Test("need no library, and reveal nothing about the machine that built them", arguments: KeptPlugins.all)
     func bare(_ kept: KeptPlugins) throws {
         for machine in KeptPlugins.machines {
             for kind in KeptPlugins.kinds {
@@ -40,7 +40,7 @@ struct KeptConformanceTests {
                 for trace in ["/home/", "/tmp/", "/usr/", "/root", ".c\0", "clang", "GCC: ", "LLD ", ".so."] {
                     #expect(!bytes.contains(Array(trace.utf8)), "\(machine) \(kind) has '\(trace)'")
                 }
-                // Nor any other path of a folder.
+                // Nor may they contain the path of any other folder.
                 let text = String(decoding: bytes, as: Unicode.ASCII.self)
                 let paths = text.matches(of: /\/[A-Za-z][A-Za-z0-9._-]*\//).map { String($0.output) }
                 #expect(paths == [], "\(machine) \(kind)")

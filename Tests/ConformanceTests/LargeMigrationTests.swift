@@ -5,10 +5,10 @@ import LocalDataTesting
 import Synchronization
 import Testing
 
-@Suite("large values on their way") struct LargeMigrationTests {
+@Suite("large values in migrations") struct LargeMigrationTests {
     private static let size = 24 << 20
 
-    /// A store that gives and takes no value of more than a mebibyte at once.
+    /// A store that reads and writes at most a mebibyte at once.
     private final class PiecesStore: InMemoryStore, @unchecked Sendable {
         private func check(_ size: Int) throws {
             guard size <= 1 << 20 else { throw StorageError(.valueTooLarge, "\(size) bytes at once") }
@@ -33,7 +33,7 @@ import Testing
             description: "A key of these tests.")
     }
 
-    /// Bytes that count their own mebibytes, one at a time.
+    /// Bytes that encode the number of their mebibyte.
     private func fill(_ router: StorageRouter, _ key: StorageKey<Data>) async throws {
         let done = Mutex(0)
         try await router.writePieces(for: .key(key)) { buffer in
@@ -60,7 +60,7 @@ import Testing
         return isThere && done.withLock { $0 } == Self.size
     }
 
-    @Test("seed defect 19: neither a migration nor its rollback asks a store for a large value as a whole")
+    @Test("seed defect 19: neither a migration nor its rollback reads a large value from a store as a whole")
     func pieces() async throws {
         let router = try await StorageRouter.serving(PiecesStore())
         let (old, new) = (key("old", .fileSystem()), key("new", .userDefaults()))

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The conformance kit for migration packs", .serialized)
 struct PackConformanceTests {
-    @Test("finds nothing in a correct pack, and has nothing to skip where every kind of migration is there")
+    @Test("finds nothing in a correct pack, and has nothing to skip if every kind of migration exists")
     func correctPackPasses() throws {
         let results = try results("")
         #expect(results.map(\.id) == ConformanceCheck.all(for: .migration).map(\.id))
@@ -20,7 +20,7 @@ struct PackConformanceTests {
     }
 
     /// All packs with `LOCALDATA_TORTURE=1`; otherwise one, the same for the same `LOCALDATA_SEED`.
-    @Test("fails no other check than that", arguments: TestRun.sample(1, of: BrokenPack.all))
+    @Test("fails no other check", arguments: TestRun.sample(1, of: BrokenPack.all))
     func brokenPackFailsNoOther(_ broken: BrokenPack) throws {
         let failed = try results(broken.way, component: broken.component).filter { $0.outcome == .failed }
         #expect(failed.map(\.id) == ["pack.\(broken.check)"], "\(failed)")

@@ -36,7 +36,7 @@ struct PluginsTestTests {
     }
 
     /// All plugins with `LOCALDATA_TORTURE=1`; otherwise one, the same for the same `LOCALDATA_SEED`.
-    @Test("fails no other check than that", arguments: TestRun.sample(1, of: BrokenPlugin.all))
+    @Test("fails no other check", arguments: TestRun.sample(1, of: BrokenPlugin.all))
     func brokenPluginFailsNoOther(_ broken: BrokenPlugin) throws {
         let failed = try results(broken.variant).filter { $0.outcome == .failed }
         #expect(failed.map(\.id) == [broken.check], "\(failed)")
@@ -47,7 +47,7 @@ struct PluginsTestTests {
         let results = try results(
             "CRASHES", "--only", "value.empty", "--only", "remove.absent", "--only", "set.replaces")
         #expect(results.map(\.id) == ["value.empty", "set.replaces", "remove.absent"])
-        // What was stored is removed when a check is over, and there it crashes too.
+        // The stored values are removed at the end of a check, and that crashes, too.
         #expect(results.allSatisfy { $0.outcome == .failed })
         #expect(results.allSatisfy { $0.reason?.contains("crashed the process with signal 6 (SIGABRT)") ?? false })
     }
@@ -60,7 +60,7 @@ struct PluginsTestTests {
         #expect(results.last?.reason?.contains("was reached") ?? false)
     }
 
-    @Test("prints a line for each ability and every failure; each check if asked; errors by their names")
+    @Test("prints a line for each ability and every failure; each check on request; errors by their names")
     func shortReport() throws {
         let (folder, file) = try Built.fixture("BROKEN_REPORTS")
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -79,7 +79,7 @@ struct PluginsTestTests {
 
     @Test("takes a component's id in place of its plugin's file, and names the nearest check")
     func componentID() throws {
-        // The configuration says where plugins are.
+        // The configuration names the folder of plugins.
         let folder = try TemporaryFolder()
         let home = folder.path
         let end = try Built.run("memory", ["--only", "value.empty"], home: home)

@@ -29,7 +29,7 @@ struct TransportConformanceTests {
     }
 
     /// All transports with `LOCALDATA_TORTURE=1`; otherwise one, the same for the same `LOCALDATA_SEED`.
-    @Test("fails no other check than that", arguments: TestRun.sample(1, of: BrokenTransport.all))
+    @Test("fails no other check", arguments: TestRun.sample(1, of: BrokenTransport.all))
     func brokenTransportFailsNoOther(_ broken: BrokenTransport) async throws {
         let report = try await broken.run(nil)
         #expect(report.failures.map(\.id) == ["sync.\(broken.check)"], "\(report.failures)")

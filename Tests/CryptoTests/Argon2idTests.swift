@@ -4,7 +4,7 @@ import LocalDataTesting
 import Testing
 
 @Suite("Argon2id of libsodium") struct Argon2idTests {
-    /// The vectors of RFC 9106 need a secret and data of the function's own, which libsodium does not take. These were
+    /// The vectors of RFC 9106 use the function's secret and associated data, which libsodium does not take. These were
     /// computed with the reference implementation (phc-winner-argon2, argon2id, version 0x13, one lane).
     static let vectors: [(passphrase: Data, salt: Data, passes: UInt64, memory: UInt64, key: String)] = [
         (
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "parameters that libsodium does not accept are refused, with those that it does",
+        "parameters that libsodium does not accept are refused, and the error names the accepted ones",
         arguments: [
             (16, 0, 8192, 1, 32, "at least one iteration"),
             (16, 1 << 32, 8192, 1, 32, "accepts 1 to 4294967295 passes"),

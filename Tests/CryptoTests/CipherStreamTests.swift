@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("a stream with a wrong tag, other data or a cut end does not open", arguments: BuiltProvider.allCases)
+    @Test("a stream with a wrong tag, other data or a missing end does not open", arguments: BuiltProvider.allCases)
     func wrongTag(_ provider: BuiltProvider) throws {
         let crypto = try provider.open()
         for cipher in crypto.ciphers where crypto.offersInPieces(cipher) {
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(
-        "a stream that was begun for the other direction ends in no tag and no approval",
+        "a stream that was begun in the other direction yields no tag and no approval",
         arguments: BuiltProvider.allCases)
     func otherDirection(_ provider: BuiltProvider) throws {
         let crypto = try provider.open()

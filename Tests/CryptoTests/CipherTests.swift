@@ -14,14 +14,14 @@ import Testing
         (Data(pattern: 1, count: cipher.keySize), Data(pattern: 2, count: cipher.nonceSize))
     }
 
-    @Test("each declares the ciphers that it is said to have")
+    @Test("each declares the expected ciphers")
     func declared() throws {
         #expect(try Set(BuiltProvider.openssl.open().ciphers) == [.aes256GCM, .chaCha20Poly1305])
         let sodium = try Set(BuiltProvider.sodium.open().ciphers)
         #expect(sodium.subtracting([.aes256GCM]) == [.chaCha20Poly1305, .xChaCha20Poly1305])
     }
 
-    @Test("what one provider sealed the other opens, and to the same bytes", arguments: lengths)
+    @Test("each provider opens what the other has sealed, to the same bytes", arguments: lengths)
     func crossing(_ size: Int) throws {
         let (first, second) = (try BuiltProvider.openssl.open(), try BuiltProvider.sodium.open())
         let common = first.ciphers.filter(second.offers)

@@ -48,7 +48,7 @@ import Testing
     @Test(
         "PBKDF2 takes empty passphrases and salts",
         arguments: [
-            // By Python's hashlib.
+            // Computed with Python's hashlib.
             ("", "", "f7ce0b653d2d72a4108cf5abe912ffdd777616dbbb27a70e8204f3ae2d0f6fad"),
             ("", "salt", "f135c27993baf98773c5cdb40a5706ce6a345cde61b000a67858650cd6a324d7"),
             ("password", "", "c1232f10f62715fda06ae7c0a2037ca19b33cf103b727ba56d870c11f290a2ab"),
@@ -84,7 +84,8 @@ import Testing
         #expect(try crypto.random(0).isEmpty)
         let (first, second) = (try crypto.random(1 << 20), try crypto.random(1 << 20))
         #expect(first != second)
-        // Of 2^20 bytes each value comes 4096 times, give or take 64: 10 times that are out of the question.
+        // Among 2^20 bytes each value occurs 4096 times, with a standard deviation of 64; a deviation of 10 times that
+        // is practically impossible.
         var counts = [Int](repeating: 0, count: 256)
         for byte in first { counts[Int(byte)] += 1 }
         #expect(counts.allSatisfy { (3456...4736).contains($0) })

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("X25519 of the built providers") struct KeyAgreementTests {
     @Test(
-        "a key that is multiplied with the last one again and again comes to RFC 7748's results (section 5.2)",
+        "repeated multiplication with the last key gives RFC 7748's results (section 5.2)",
         arguments: BuiltProvider.allCases,
         [
             (1, "422c8e7a6227d7bca1350b3e2bb7279f7897b87bb6854b783c60e80311ae3079"),
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "public keys of small order make no secret", arguments: BuiltProvider.allCases,
+        "public keys of small order yield no secret", arguments: BuiltProvider.allCases,
         [
             "0000000000000000000000000000000000000000000000000000000000000000",
             "0100000000000000000000000000000000000000000000000000000000000000",

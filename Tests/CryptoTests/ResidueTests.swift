@@ -23,7 +23,7 @@ import Testing
         let end = try run(program, [provider.library])
         let text = String(decoding: end.output, as: UTF8.self)
         #expect(end.outcome == .exited(code: 0), "\(text)\(end.errorText)")
-        // It searched after each algorithm that the provider declares.
+        // The plugin searched after each algorithm that the provider declares.
         let searched = try provider.open().algorithms.keys.filter { text.contains("algorithm \($0): searched for") }
         #expect(try searched.count == provider.open().algorithms.count)
     }

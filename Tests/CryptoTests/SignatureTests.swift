@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// 300 keys and signatures with points of small order, second encodings and random changes; more with
+    /// Tries 300 keys and signatures with points of small order, second encodings and random changes; more with
     /// `LOCALDATA_TORTURE=1`.
     @Test("both providers agree about every public key and signature, however strange")
     func strangeInputs() throws {

@@ -17,7 +17,7 @@ import Testing
         try Data(contentsOf: URL(filePath: "\(folder)/\(name)"))
     }
 
-    /// Which file is about which algorithm, and how many of its vectors there are for it.
+    /// The algorithm and file of each set of vectors, and their number.
     static let expected: [(id: Int32, file: String, count: Int)] = [
         (1, "aes-256-gcm.json", 10), (2, "chacha20-poly1305.json", 7), (3, "xchacha20-poly1305.json", 6),
         (16, "hkdf-sha256.json", 4), (17, "pbkdf2-hmac-sha256.json", 3),
@@ -34,7 +34,7 @@ import Testing
             #expect(report.failures.isEmpty, "\(report.failures)")
             #expect(report.passed == (left.remove(id) == nil ? 0 : count), "\(file)")
         }
-        // Argon2id, for which there are no such files, has a suite of its own.
+        // There are no such files for Argon2id, which has a separate suite.
         #expect(left.subtracting([KeyDerivationFunction.argon2id.rawValue]).isEmpty)
     }
 

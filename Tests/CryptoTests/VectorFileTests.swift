@@ -4,7 +4,7 @@ import LocalDataTesting
 import Testing
 
 @Suite struct VectorFileTests {
-    /// A file with one group, whose one vector is `vector`.
+    /// A file with one group and one vector, `vector`.
     private func text(_ vector: String, type: String = "HkdfTest", algorithm: String = "HKDF-SHA-256") -> String {
         """
         {"algorithm": "\(algorithm)", "testGroups": [{"type": "\(type)", "tests": [\(vector)]}]}
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(
-        "a file in another format is refused, with its name and what is wrong",
+        "a file in another format is refused, with its name and the fault",
         arguments: [
             ("", "is empty"), (" \n", "is empty"), ("5", "is not a JSON object"), ("[]", "is not a JSON object"),
             ("{", "is not valid JSON"), ("{}", "lacks 'algorithm'"),

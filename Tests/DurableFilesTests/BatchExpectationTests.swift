@@ -10,7 +10,7 @@ import Testing
         for name in ["first", "second"] { try fixture.inside.replace(name, "old") }
     }
 
-    /// What a file is now.
+    /// The current state of a file, as an expectation.
     private func seen(_ name: String) throws -> FileExpectation {
         let path = RelativePath(name)
         guard let file = try fixture.inside.open(path) else { return FileExpectation(absent: path, in: fixture.inside) }
@@ -56,13 +56,13 @@ import Testing
         try fixture.batches.around {
             count += 1
             try fixture.inside.replace("first", "mine")
-            // As if the batch had been compared before, and renamed now.
+            // As if the batch's expectations had been checked before, and its files renamed now.
             if count == 1 { try others.apply([fixture.change("first", "batch"), fixture.change("second", "batch")]) }
         } stands: {
             try fixture.inside.text("first") == "mine"
         }
         #expect(try count == 2 && fixture.inside.text("first") == "mine" && fixture.inside.text("second") == "batch")
-        // A stream gives its content once.
+        // A stream can be read only once.
         count = 0
         try fixture.batches.replace(path, in: fixture.inside, attribute: nil) { take in
             count += 1
@@ -79,7 +79,8 @@ import Testing
         let root = fixture.root
         let place = fixture.inside.path
         try fixture.inside.replace("count", "0")
-        // Both count up: one with a batch that expects what it read, the other alone. No count may be lost.
+        // Both count up: one with a batch that expects the count that it read, the other with single sets. No count may
+        // be lost.
         await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 let batches = try BatchFolder(root: root)
@@ -90,7 +91,7 @@ import Testing
                     try Array("\(number)".utf8).withUnsafeBytes {
                         try batches.replace(RelativePath("count"), in: inside, attribute: nil, with: $0)
                     }
-                    // Acknowledged: whoever replaces it now has seen it.
+                    // The set is acknowledged, so any later writer has seen it.
                     let now = try Int(inside.text("count") ?? "") ?? -1
                     guard now >= number else { throw LostCount(set: number, found: now) }
                 }

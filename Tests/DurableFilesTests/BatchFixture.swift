@@ -2,7 +2,7 @@ import DurableFiles
 import LocalDataAPI
 import TestSupport
 
-/// A root with batches, one place below it and one beside it.
+/// A root with batches, one folder below it and one outside.
 struct BatchFixture: Sendable {
     let folder: TemporaryFolder
     let root: DurableDirectory
@@ -40,14 +40,14 @@ struct BatchFixture: Sendable {
         }
     }
 
-    /// Everything below the folder that is not one of the given files and no folder: temporary and staged contents, and
-    /// what a batch writes down. The lock of the batches stays.
+    /// The paths of everything below the folder except folders and the given files: temporary and staged contents, and
+    /// the batch's journal. The permanent lock of the batches does not count.
     func debris(beside files: [String]) throws -> [String] {
         try folder.files().filter { !files.contains($0) && $0 != "root/.batch/lock" }
     }
 
-    /// Leaves a batch of two files committed and in place in part: `first` is, `second` is not, since a folder is in
-    /// the way. It is to be removed, and then the batch can be completed.
+    /// Leaves a committed batch of two files partly in place: `first` is, `second` is not, since a folder is in the
+    /// way. Once a test removes that folder, the batch can be completed.
     func interrupt(first: String = "new", second: String = "new") throws -> StorageError? {
         let obstacle = inside.path + "/second"
         do {

@@ -13,7 +13,7 @@ struct BatchRecoveryTests {
 
     init() throws { fixture = try BatchFixture() }
 
-    @Test("that is committed says so, and is completed when the store is opened")
+    @Test("reports that it is committed, and is completed when the store is opened")
     func recovered() throws {
         let error = try #require(try fixture.interrupt())
         #expect(error.message.contains("is committed, but not completely in place yet: cannot rename"))
@@ -47,7 +47,7 @@ struct BatchRecoveryTests {
         #expect(try fixture.inside.text("third") == "new")
     }
 
-    @Test("that cannot be completed keeps changes from being made, and says why")
+    @Test("that cannot be completed blocks changes and reports the reason")
     func blocked() throws {
         _ = try #require(try fixture.interrupt())
         for attempt in [
@@ -145,16 +145,16 @@ struct BatchRecoveryTests {
         #expect(try fixture.elsewhere.text("a") == "newer")
     }
 
-    @Test("that was not committed is cleared away once its owner is dead")
+    @Test("that was not committed is removed once its owner is dead")
     func abandoned() throws {
-        // What stands in a folder while a batch is staged is what a crash would leave.
+        // The files that exist while a batch is being staged are those that a crash would leave.
         let copy = try TemporaryFolder()
         try fixture.inside.replace("first", "old")
         try fixture.batches.apply([
             fixture.change("first", "new"),
             fixture.change("second", "new") {
                 try FileManager.default.copyItem(atPath: fixture.root.path, toPath: copy.path + "/root")
-                // Its owner lives: nothing happens to it here.
+                // Its owner lives, so recovery must not touch it.
                 try BatchFixture(fixture.folder).batches.recover()
             },
         ])
@@ -167,7 +167,7 @@ struct BatchRecoveryTests {
         #expect(try dead.inside.text("first") == "old")
     }
 
-    @Test("that a power loss has left staged contents of is cleared away, and no other batch's are touched")
+    @Test("whose staged contents survived a power loss is removed, and no other batch is touched")
     func leftovers() throws {
         var staged: [String] = []
         try fixture.batches.apply([

@@ -14,7 +14,7 @@ struct BatchTests {
 
     init() throws { fixture = try BatchFixture() }
 
-    /// Few are synchronized one by one, many with their file system.
+    /// A few files are synchronized one by one, many with their file system.
     @Test("sets and removes files in all locations, and leaves nothing else", arguments: [3, 100])
     func applies(count: Int) throws {
         try fixture.inside.replace("replaced", "old")
@@ -69,7 +69,7 @@ struct BatchTests {
         #expect(!fixture.folder.exists("elsewhere"), "a removal has made a folder")
     }
 
-    @Test("changes nothing if a content gives up")
+    @Test("changes nothing if the source of a content fails")
     func givenUp() throws {
         try fixture.inside.replace("a", "old")
         #expect(throws: GivenUp()) {
@@ -82,7 +82,7 @@ struct BatchTests {
         #expect(try fixture.debris(beside: ["root/in/a"]) == [])
     }
 
-    @Test("changes nothing if something else than a file has a name", arguments: ["set", nil])
+    @Test("changes nothing if a name belongs to something other than a file", arguments: ["set", nil])
     func wrongKind(text: String?) throws {
         try TemporaryFolder.makeFolder(fixture.inside.path + "/folder")
         let error = #expect(throws: StorageError.self) {
@@ -106,7 +106,7 @@ struct BatchTests {
         #expect(try fixture.debris(beside: []) == [])
     }
 
-    @Test("gives a group's folders files for the group")
+    @Test("makes files in a group's folders for the group")
     func shared() throws {
         try fixture.inside.make()
         #expect(chmod(fixture.root.path, 0o2770) == 0)
@@ -117,7 +117,7 @@ struct BatchTests {
         #expect(try mode("root/.batch") == 0o2770)
     }
 
-    @Test("is done by many at once, each wholly: what one leaves is all of it")
+    @Test("can run many times at once, each time as a whole")
     func threads() throws {
         let fixture = fixture
         let failures = Mutex<[String]>([])

@@ -10,7 +10,7 @@ import Testing
         #expect(bytes.withUnsafeBytes { Checksum(of: $0).count } == bytes.count)
     }
 
-    @Test("of many bytes are the same a bit at a time, and in any pieces")
+    @Test("of many bytes equal those computed bit by bit, in any pieces")
     func pieces() {
         let bytes = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) }
         bytes.withUnsafeBytes { bytes in
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// Each way that this processor offers, also those that it would not choose by itself.
+    /// Each implementation that this processor supports, including those that it would not choose by itself.
     private static var ways: [(name: String, sum: (UInt32, UnsafePointer<UInt8>?, Int) -> UInt32)] {
         var ways: [(name: String, sum: (UInt32, UnsafePointer<UInt8>?, Int) -> UInt32)] = []
         if ld_crc32c_is_offered() != 0 { ways.append(("by instructions", { ld_crc32c_fast($0, $1, $2) })) }

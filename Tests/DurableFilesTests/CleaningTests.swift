@@ -15,7 +15,7 @@ struct CleaningTests {
         try FileManager.default.createDirectory(atPath: folder.path + "/.tmp", withIntermediateDirectories: false)
     }
 
-    @Test("removes what a dead process left, at the first read")
+    @Test("removes a dead process's files at the first read")
     func deadOwner() throws {
         for name in ["dead", "deader"] { try Data("x".utf8).write(to: URL(filePath: "\(temporary)/\(name)")) }
         let directory = try DurableDirectory(root: folder.path)
@@ -23,7 +23,7 @@ struct CleaningTests {
         #expect(try folder.entries(".tmp").isEmpty)
     }
 
-    @Test("leaves what a living owner holds")
+    @Test("leaves files that a living owner holds")
     func livingOwner() throws {
         let owner = open(temporary + "/alive", O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
         defer { close(owner) }
@@ -59,7 +59,7 @@ struct CleaningTests {
         try fixture.inside.replace("first", "one")
         try other.replace("second", "one")
         try fixture.batches.apply((0..<1500).map { fixture.change("n\($0)", "value") })
-        // It is not there until it is needed.
+        // The folder does not exist until it is needed.
         #expect(!FileManager.default.fileExists(atPath: "\(fixture.inside.path)/.tmp"))
         try other.replace("second", "two")
         try fixture.inside.replace("first", "two")
@@ -84,7 +84,7 @@ struct CleaningTests {
         #expect(flock(owner, LOCK_UN) == 0)
         #expect(try DurableDirectory(root: folder.path).text("a") == nil)
         var status = stat()
-        // Some file systems make a folder smaller by themselves.
+        // Some file systems shrink a folder by themselves.
         #expect(stat(temporary, &status) != 0 || status.st_size <= 64 << 10)
     }
 

@@ -16,7 +16,7 @@ struct DurableDirectoryTests {
         directory = try DurableDirectory(root: folder.path + "/top", folders: ["place"])
     }
 
-    @Test("returns what was written, and leaves no temporary file")
+    @Test("returns the written content, and leaves no temporary file")
     func roundTrip() throws {
         #expect(try directory.text("a") == nil)
         try directory.replace("a", "one")
@@ -28,7 +28,7 @@ struct DurableDirectoryTests {
         #expect(try folder.entries("top/place/.tmp").isEmpty)
     }
 
-    @Test("makes nothing for reading, removing and listing")
+    @Test("creates nothing for reading, removing and listing")
     func readingMakesNothing() throws {
         #expect(try directory.text("a") == nil)
         #expect(try directory.exists(RelativePath("a")) == false)
@@ -96,7 +96,7 @@ struct DurableDirectoryTests {
         }
     }
 
-    @Test("makes the folders on the way to a file, and takes them away with the last file")
+    @Test("creates the folders above a file, and removes them with the last file")
     func foldersOnTheWay() throws {
         let first = RelativePath(pieces: ["x~".utf8, "y~".utf8, "a".utf8])
         let second = RelativePath(pieces: ["x~".utf8, "b".utf8])
@@ -111,7 +111,7 @@ struct DurableDirectoryTests {
         #expect(try directory.remove(second) == false)
     }
 
-    @Test("replaces and removes files in one folder on the way from many threads")
+    @Test("replaces and removes files in one intermediate folder from many threads")
     func foldersComeAndGo() throws {
         let directory = directory
         let failures = Mutex<[String]>([])
@@ -179,7 +179,7 @@ struct DurableDirectoryTests {
                         _ = try directory.text("f\(thread)")
                     }
                 } catch let error as StorageError where error.systemError == ENOENT {
-                    // The folder was deleted at each attempt. The error says so, and the old state is kept.
+                    // The folder was deleted during each attempt. The error says so, and the old state is kept.
                     continue
                 } catch {
                     failures.withLock { $0.append("\(error)") }

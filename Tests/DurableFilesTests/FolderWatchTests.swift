@@ -53,7 +53,7 @@ struct FolderWatchTests {
         #expect(!listener.told.contains { $0 != file && $0 != change && $0 != .anything }, "\(listener.told)")
     }
 
-    @Test("knows the folders that were there before")
+    @Test("watches the folders that existed before")
     func before() throws {
         let deep = RelativePath(pieces: ["x~", "file"].map { Array($0.utf8) })
         try directory.replace(deep, "text")
@@ -64,7 +64,7 @@ struct FolderWatchTests {
         try #require(listener.hears(.file(folders: [Array("x~".utf8)], name: Array("file".utf8))))
     }
 
-    @Test("waits for a folder that is not there yet, with any number of folders above it")
+    @Test("waits for a folder that does not exist yet, with any number of missing folders above it")
     func missing() throws {
         let listener = try watch()
         defer { listener.end() }
@@ -75,7 +75,7 @@ struct FolderWatchTests {
     }
 
     @Test(
-        "follows its path when a folder on it is removed or moved, and recreated",
+        "follows its path when one of its folders is removed or moved, and recreated",
         arguments: ["one", "one/two/three"])
     func replaced(name: String) throws {
         let path = "\(folder.path)/\(name)"
@@ -96,7 +96,7 @@ struct FolderWatchTests {
         }
     }
 
-    @Test("notifies each of many watches, also of one folder, and none after its end")
+    @Test("notifies each of many watches, also those of one folder, and none after its end")
     func ends() throws {
         try directory.make()
         let listeners = try (0..<10).map { _ in try watch() }
@@ -141,8 +141,8 @@ struct FolderWatchTests {
         #expect(failures.withLock(\.self) == [])
     }
 
-    /// In a process of its own: all watches of a process are told.
-    @Test("says so if the queue has lost something")
+    /// Runs in a separate process, because all watches of a process are notified.
+    @Test("reports that the queue has lost events")
     func overflow() async {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
@@ -151,7 +151,7 @@ struct FolderWatchTests {
             let limit = try #require(Int(text.filter(\.isNumber)))
             try #require(limit <= 1 << 17, "the system's queue is too long to be filled here")
             try directory.replace("first", "")
-            // The thread of all watches is held up, until more has happened than the queue has room for.
+            // Blocks the thread of all watches until more has happened than the queue has room for.
             let (isHeld, mayGo) = (Gate(), Gate())
             let holder = try FolderWatch(directory.path, entersFolder: { _ in false }) { _ in
                 isHeld.open()

@@ -22,7 +22,7 @@ struct HoldingTests {
     private struct Absent: Error {}
     private enum Finding: Equatable { case held, elsewhere, missing }
 
-    /// What someone else finds who tries to hold the file, and lets go at once.
+    /// The finding of another process that tries to hold the file, and releases it at once.
     private func attempt() throws -> Finding {
         switch try other.hold(file) {
         case .held: .held
@@ -35,7 +35,7 @@ struct HoldingTests {
         try Array(text.utf8).withUnsafeBytes { try directory.replace(file, holding: &held, with: $0) }
     }
 
-    @Test("is done by one at a time, until it is let go")
+    @Test("is possible for one holder at a time, until it releases the file")
     func exclusive() throws {
         #expect(try attempt() == .missing)
         try directory.replace("a", "one")
@@ -48,7 +48,7 @@ struct HoldingTests {
         #expect(try attempt() == .held)
     }
 
-    @Test("goes over to the new file when the holder replaces it, and stays with the old one when that fails")
+    @Test("passes to the new file when the holder replaces it, and stays with the old one if that fails")
     func replaced() throws {
         var held: HeldFile?
         try replace("one", holding: &held)
@@ -56,7 +56,7 @@ struct HoldingTests {
         try replace("two", holding: &held)
         #expect(try attempt() == .elsewhere)
         #expect(try directory.text("a") == "two")
-        // A pipe where the temporary files are made.
+        // Puts a pipe where the temporary files are made.
         try FileManager.default.removeItem(atPath: "\(folder.path)/.tmp")
         #expect(mkfifo("\(folder.path)/.tmp", 0o600) == 0)
         #expect(throws: StorageError.self) { try replace("three", holding: &held) }
@@ -66,7 +66,7 @@ struct HoldingTests {
         #expect(try attempt() == .held)
     }
 
-    @Test("is asked for without being in anyone's way")
+    @Test("can be queried without blocking anyone")
     func asked() throws {
         try directory.replace("a", "one")
         guard let opened = try other.open(file) else { throw Absent() }

@@ -12,7 +12,7 @@ struct HostileJournalTests {
 
     init() throws { fixture = try BatchFixture() }
 
-    /// Interrupts a batch that removes a file elsewhere, and puts the file back.
+    /// Interrupts a batch that removes a file outside the root, and restores the file.
     private func interruptElsewhere() throws {
         try fixture.elsewhere.replace("a", "old")
         let obstacle = fixture.inside.path + "/second"
@@ -39,7 +39,7 @@ struct HostileJournalTests {
         #expect(try fixture.elsewhere.text("a") ?? "newer" == "newer", sourceLocation: location)
     }
 
-    @Test("changes nothing outside of the root, whatever user owns the file", arguments: ["journal", ".batch", "root"])
+    @Test("changes nothing outside the root, whichever user owns the file", arguments: ["journal", ".batch", "root"])
     func outside(writable: String) throws {
         try interruptElsewhere()
         let paths = ["journal": journal, ".batch": fixture.root.path + "/.batch", "root": fixture.root.path]
@@ -103,7 +103,7 @@ struct HostileJournalTests {
         #expect(error?.code == .corrupt)
     }
 
-    @Test("is waited for no longer than is bearable, and the holder of the lock is named")
+    @Test("makes others wait only for a limited time, and the error names the holder of the lock")
     func lockHeld() throws {
         _ = try #require(try fixture.interrupt())
         let lock = open(fixture.root.path + "/.batch/lock", O_RDWR | O_CLOEXEC)

@@ -2,7 +2,7 @@ import DurableFiles
 import Synchronization
 import TestSupport
 
-/// A watch that remembers what it was told.
+/// Records the changes that a watch reports.
 final class Listener: Sendable {
     private let heard = Recorder<FolderChange>()
     private let watch: FolderWatch
@@ -14,14 +14,14 @@ final class Listener: Sendable {
 
     var told: [FolderChange] { heard.all }
 
-    /// Waits for a change, or for the word that there may have been any, and forgets what was told until then; `false`
-    /// if it does not come.
+    /// Waits for a change, or for a report that anything may have changed, and discards the earlier reports; `false` if
+    /// neither comes.
     func hears(_ change: FolderChange) -> Bool { heard.take { $0 == change || $0 == .anything } != nil }
 
     func end() { watch.end() }
 }
 
-/// Whether something was told after it had ended.
+/// Records whether a watch reported anything after its end.
 final class Flags: Sendable {
     private let hasEnded = Atomic<Bool>(false)
     private let wasTold = Atomic<Bool>(false)

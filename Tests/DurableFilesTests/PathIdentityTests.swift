@@ -3,8 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("what a path leads to") struct PathIdentityTests {
-    @Test("is one thing for all its spellings, whether it exists or not")
+@Suite("the identity of a path") struct PathIdentityTests {
+    @Test("is the same for all its spellings, whether it exists or not")
     func spellings() throws {
         let folder = try TemporaryFolder()
         let path = folder.path
@@ -16,7 +16,7 @@ import Testing
         #expect(PathIdentity("\(path)/real/new") != PathIdentity("\(path)/new"))
     }
 
-    @Test("is one thing for all names of a file")
+    @Test("is the same for all names of a file")
     func files() throws {
         let folder = try TemporaryFolder()
         let path = folder.path

@@ -19,7 +19,7 @@ struct ReplacingTests {
         directory = try DurableDirectory(root: folder.path)
     }
 
-    @Test("keeps the old content and no temporary file when the source gives up")
+    @Test("keeps the old content and no temporary file when the source fails")
     func sourceGivesUp() throws {
         try directory.replace("a", "old")
         #expect(throws: GivenUp.self) {
@@ -33,7 +33,7 @@ struct ReplacingTests {
     }
 
     @Test(
-        "joins pieces of all sizes in order",
+        "joins pieces of any size in order",
         arguments: [
             [0], [1], [], [262_143, 2], [262_144], [262_145, 0, 1], [100_000, 100_000, 100_000, 5], [1_000_000, 7],
         ])
@@ -91,7 +91,7 @@ struct ReplacingTests {
         #expect(try folder.entries(".tmp").isEmpty)
     }
 
-    @Test("lets a reader finish what it has opened")
+    @Test("lets a reader finish the file that it has opened")
     func openFileStays() throws {
         try directory.replace("a", "old")
         guard let opened = try directory.open(file) else { throw GivenUp() }
@@ -129,7 +129,7 @@ struct ReplacingTests {
         #expect(try folder.entries().filter { $0 != ".tmp" } == ["a", "target"])
     }
 
-    @Test("keeps the old content when the new one is refused by the system")
+    @Test("keeps the old content when the system refuses the new one")
     func systemRefuses() async {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
@@ -146,7 +146,7 @@ struct ReplacingTests {
             let ignored = #expect(throws: StorageError.self) {
                 try directory.replace(RelativePath("a")) { take in
                     try? take([UInt8](repeating: 1, count: 300_000).span.bytes)
-                    // Later writes would succeed; what was lost stays lost.
+                    // Later writes would succeed; the lost bytes stay lost.
                     limit.rlim_cur = limit.rlim_max
                     #expect(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
                     try take([UInt8](repeating: 1, count: 100).span.bytes)
@@ -158,7 +158,7 @@ struct ReplacingTests {
         }
     }
 
-    @Test("says that access is refused in a folder of another user", .enabled(if: geteuid() == 0))
+    @Test("reports refused access in a folder of another user", .enabled(if: geteuid() == 0))
     func noAccessAsRoot() async {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()

@@ -6,11 +6,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What others can put into folders that they may write to, and what this user's files must not suffer from it.
-@Suite("On ground that others may write to")
+/// Attacks through folders that others may write to, and this user's files, which must not suffer from them.
+@Suite("In folders that others may write to")
 struct SharedGroundTests {
     private let folder: TemporaryFolder
-    /// A folder of this user's, which nobody else is to change through this user.
+    /// A folder of this user, which no other user may change through this user.
     private var own: String { folder.path + "/own" }
     /// A folder of a group.
     private var shared: String { folder.path + "/shared" }
@@ -76,14 +76,14 @@ struct SharedGroundTests {
         #expect(folder.content("own/keep") == Array("precious".utf8))
     }
 
-    @Test("a link of another user's is followed nowhere", .enabled(if: geteuid() == 0))
+    @Test("a link of another user is never followed", .enabled(if: geteuid() == 0))
     func foreignLinkAsRoot() throws {
         #expect(symlink(own, folder.path + "/link") == 0)
         #expect(lchown(folder.path + "/link", 65534, 65534) == 0)
         refused(folder.path + "/link") { _ = try DurableDirectory(root: folder.path + "/link").text("keep") }
     }
 
-    @Test("a folder that is swapped for a link all the time never leads out of the root")
+    @Test("a folder that is constantly swapped for a link never leads out of the root")
     func swapped() throws {
         let path = shared
         let outside = own
@@ -111,7 +111,7 @@ struct SharedGroundTests {
         #expect(try folder.entries("own") == ["keep"])
     }
 
-    @Test("temporary files go into no folder that others may write to, or that is a link")
+    @Test("temporary files are never put into a folder that others may write to, or that is a link")
     func temporaryFolder() throws {
         let root = folder.path + "/root"
         try TemporaryFolder.makeFolder(root + "/.tmp")
@@ -124,7 +124,7 @@ struct SharedGroundTests {
         #expect(try folder.entries("own") == ["keep"])
     }
 
-    @Test("temporary files go into no folder of another user's", .enabled(if: geteuid() == 0))
+    @Test("temporary files are never put into a folder of another user", .enabled(if: geteuid() == 0))
     func temporaryFolderAsRoot() throws {
         let root = folder.path + "/root"
         try TemporaryFolder.makeFolder(root + "/.tmp")
@@ -133,7 +133,7 @@ struct SharedGroundTests {
         #expect(error.map { "\($0)".contains("belongs to user 65534") } == true)
     }
 
-    @Test("a single file leaves nothing beside it, and takes away what a killed process left")
+    @Test("a single file leaves nothing next to it, and removes what a killed process left")
     func besideFile() throws {
         let place = try DurableDirectory(root: own, staging: .besideFile)
         for name in [".report.0123456789abcdef", ".report.html", ".other.0123456789abcdef"] {

@@ -20,7 +20,7 @@ struct StorageErrorFilesTests {
         #expect(StorageError(system: 12345, "open", path: "/a").message == "cannot open '/a': error 12345")
     }
 
-    @Test("asks which user put something there that is not trusted, and keeps the number")
+    @Test("asks which user put an untrusted file there, and keeps the number")
     func distrust() {
         let error = StorageError(system: EPERM, "write to", path: "/a", detail: "other users may write to the folder")
         #expect(error.cause == .distrust(EPERM))
@@ -29,7 +29,7 @@ struct StorageErrorFilesTests {
         #expect(StorageError(system: EPERM, "write to", path: "/a").cause == .systemCall(EPERM))
     }
 
-    @Test("says what holds after a change that failed")
+    @Test("states the result after a change that failed")
     func outcomes() {
         let cause = StorageError(system: EIO, "synchronize", path: "/a")
         let before = cause.failing(.replace, of: "/a/b")
@@ -41,7 +41,7 @@ struct StorageErrorFilesTests {
         #expect(after.failing(.remove, of: "/a/b").message == after.message, "the outcome is stated once")
     }
 
-    @Test("says what readers find after a batch that failed, and why in one sentence")
+    @Test("states what readers find after a failed batch, and the reason in one sentence")
     func batches() {
         let call = StorageError(system: ENOSPC, "write", path: "/a/.batch/.tmp/1")
         let error = call.failing(.replace, of: "/a/.batch/1").failing(.unchanged, journal: "/a/.batch/journal")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalDataHost
 
-/// How a value is sealed or opened: in one call, or in pieces of a size.
+/// The way in which a value is sealed or opened: in one call, or in pieces of a size.
 enum Way: Hashable, CustomTestStringConvertible, Sendable {
     case whole
     case pieces(Int)
@@ -38,7 +38,7 @@ extension Envelope {
         return sealed
     }
 
-    /// What opens before anything fails, and why it fails.
+    /// The bytes that open before anything fails, and the error.
     func pieces(
         of sealed: Data, by size: Int, find: @escaping KeyFinder
     ) -> (value: Data, header: EnvelopeHeader?, failure: StorageError?) {
@@ -68,9 +68,10 @@ extension Envelope {
     }
 }
 
-/// That bytes are refused as a whole, in one call and in pieces, and stay what they are.
+/// Expects bytes to be refused as a whole, in one call and in pieces, and to stay unchanged.
 ///
-/// - Parameter plaintext: The value that verified chunks may be handed out of before the refusal.
+///
+/// - Parameter plaintext: The value whose verified chunks may be handed out before the refusal.
 func expectRefused(
     _ sealed: Data, by envelope: Envelope, under key: EnvelopeKey, of plaintext: Data = Data(),
     allowing others: [String] = [],
@@ -100,7 +101,7 @@ func expectRefused(
     if Array(sealed) != copy { Issue.record("\(what()): the sealed bytes were changed", sourceLocation: location) }
 }
 
-/// What the texts say that say more than that a value cannot be opened.
+/// The parts of error messages that say more than that a value cannot be opened.
 enum Named {
     static let version = "its envelope has version"
     static let key = "is not the one that sealed it"

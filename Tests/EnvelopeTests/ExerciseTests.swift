@@ -6,11 +6,11 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("Any bytes at all, given to the readers of envelopes")
+@Suite("Arbitrary bytes, given to the readers of envelopes")
 struct ExerciseTests {
     private static let folder = "\(Repository.root)/Tests/Fuzz/Corpus/envelope"
 
-    /// What the fuzzer found worth keeping.
+    /// The inputs that the fuzzer kept.
     private static func corpus() throws -> [(name: String, bytes: Data)] {
         try FileManager.default.contentsOfDirectory(atPath: folder).sorted().map { name in
             (name, try Data(contentsOf: URL(filePath: "\(folder)/\(name)")))
@@ -21,12 +21,12 @@ struct ExerciseTests {
         do { try bytes.withUnsafeBytes { try exercise.run($0) } } catch { Issue.record("\(name): \(error)") }
     }
 
-    @Test("readers keep their promises for all that the fuzzer found")
+    @Test("readers keep their promises for all inputs that the fuzzer kept")
     func corpusIsReplayed() throws {
         let (exercise, corpus) = (try EnvelopeExercise.withGuessableTags(), try Self.corpus())
         #expect((50..<200).contains(corpus.count))
         for (name, bytes) in corpus { Self.run(exercise, bytes, name) }
-        // A corpus that never gets past the header would exercise little.
+        // A corpus that never gets past the header would test little.
         let guessable = try EnvelopeExercise.guessableProvider()
         let material = try SecretBytes.repeating(7)
         let opened = corpus.count { _, bytes in
@@ -36,12 +36,12 @@ struct ExerciseTests {
         #expect(opened > 10)
     }
 
-    @Test("with real ciphers, too, none of it opens", arguments: Provider.allCases)
+    @Test("none of them opens with real ciphers", arguments: Provider.allCases)
     func realCiphers(_ provider: Provider) throws {
         let crypto = try provider.crypto
         let (exercise, material) = (try EnvelopeExercise(crypto), try SecretBytes.repeating(7))
         for (name, bytes) in try Self.corpus() {
-            // Some ask for slow derivations; what they cost is tried elsewhere.
+            // Some headers request slow derivations; other tests cover their cost.
             let header = bytes.withUnsafeBytes { try? EnvelopeHeader(parsing: $0) }
             if let header, header.derivation.isSlow || !crypto.offers(header.cipher) { continue }
             Self.run(exercise, bytes, name)

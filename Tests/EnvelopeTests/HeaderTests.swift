@@ -19,7 +19,7 @@ struct HeaderTests {
         try bytes.withUnsafeBytes { try EnvelopeHeader(parsing: $0) }
     }
 
-    /// What is wrong with bytes.
+    /// The fault that parsing reports for some bytes.
     private static func fault(_ bytes: Data) throws -> EnvelopeFault {
         try #require(throws: EnvelopeFault.self) { _ = try parse(bytes) }
     }
@@ -75,7 +75,7 @@ struct HeaderTests {
     }
 
     @Test(
-        "what no reader opens is not sealed, and refused before any work is done",
+        "a style that no reader would open is refused before anything is sealed",
         arguments: [
             EnvelopeStyle(.chaCha20Poly1305, .pbkdf2(iterations: 0)),
             EnvelopeStyle(.chaCha20Poly1305, .pbkdf2(iterations: 10_000_001)),

@@ -13,11 +13,11 @@ struct OpenerTests {
         return (envelope, key, try envelope.seal(.pattern(size), under: key, as: style))
     }
 
-    @Test("no byte is handed out before its chunk is verified, and none behind a chunk that is wrong")
+    @Test("no byte is handed out before its chunk is verified, and none after a wrong chunk")
     func verifiedChunks() throws {
         let (envelope, key, sealed) = try Self.sealed(5000)
         for chunk in 0..<5 {
-            // Every bit position of a byte, anywhere in the chunk and in its tag.
+            // Tries every bit position of a byte, anywhere in the chunk and in its tag.
             for offset in [0, 1, 500, 900] {
                 let wrong = sealed.flipping(8 * (64 + 1040 * chunk + offset) + offset % 8)
                 for size in [1, 333, 1040, 10_000] {
@@ -51,7 +51,7 @@ struct OpenerTests {
         #expect(opened == 3000)
     }
 
-    @Test("a failure is final: no later chunk opens in place of a wrong one")
+    @Test("a failure is final: no later chunk opens after a wrong one")
     func failedOnes() throws {
         let (envelope, key, sealed) = try Self.sealed(3000)
         let chunks = [sealed[64..<1104], sealed[1104..<2144], sealed[2144...]]
@@ -64,7 +64,7 @@ struct OpenerTests {
                 }
             }
         }
-        // The second chunk in the place of the first is refused; then it would be in its own.
+        // The second chunk is refused in the place of the first; after that it would be in its own place.
         #expect(try take(sealed[..<64] + chunks[1]))
         for _ in 0..<3 { #expect(throws: envelope.context.cannotOpen) { try take(chunks[1] + chunks[2]) } }
         #expect(throws: envelope.context.cannotOpen) { try opener.finish { _ in true } }
@@ -94,7 +94,7 @@ struct OpenerTests {
         #expect(failure == missing)
     }
 
-    @Test("a chunk that is wrong leaves only zeros where its plaintext would be", arguments: TestedCipher.all)
+    @Test("a wrong chunk leaves only zeros in place of its plaintext", arguments: TestedCipher.all)
     func clearedOutput(_ tested: TestedCipher) throws {
         let (envelope, key) = (try tested.envelope(), try EnvelopeKey.ofRing())
         let sealed = try envelope.seal(.pattern(1000), under: key, as: tested.smallChunks).flipping(8 * 100)
@@ -113,14 +113,14 @@ struct OpenerTests {
 
     private struct Broken: Error {}
 
-    /// How many bytes come next.
+    /// The number of bytes that the source delivers next.
     private static func read(_ source: EnvelopeSource) throws -> Int {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 5000, alignment: 1)
         defer { buffer.deallocate() }
         return try source.read(into: buffer)
     }
 
-    @Test("a source that has failed fails for good, so that its beginning does not pass for the whole")
+    @Test("a source that has failed stays failed, so that its beginning does not pass for the whole")
     func failedSources() throws {
         let (envelope, key) = (Envelope(.token, crypto: try Provider.openssl.crypto), try EnvelopeKey.ofRing())
         let style = EnvelopeStyle(.chaCha20Poly1305, chunkExponent: 10)
@@ -136,7 +136,7 @@ struct OpenerTests {
         #expect(count == 3)
     }
 
-    @Test("a source that claims more than fits, or less than nothing, is refused", arguments: [-1, 1026, Int.max])
+    @Test("a source that claims more bytes than fit, or a negative number, is refused", arguments: [-1, 1026, Int.max])
     func lyingSources(_ count: Int) throws {
         let (envelope, key) = (Envelope(.token, crypto: try Provider.openssl.crypto), try EnvelopeKey.ofRing())
         let style = EnvelopeStyle(.chaCha20Poly1305, chunkExponent: 10)

@@ -5,12 +5,12 @@ import Testing
 
 @testable import LocalDataHost
 
-/// The crypto providers that are built beside these tests.
+/// The crypto providers that are built with these tests.
 enum Provider: String, CaseIterable, Sendable {
     case openssl = "OpenSSLCrypto"
     case sodium = "SodiumCrypto"
 
-    /// The provider, opened through its library, once.
+    /// The provider, opened once through its library.
     var crypto: LoadedCrypto {
         get throws { try #require(Self.opened[self], "lib\(rawValue).so does not open") }
     }
@@ -26,7 +26,7 @@ enum Provider: String, CaseIterable, Sendable {
     }()
 }
 
-/// A provider with one of its ciphers: what most of these tests run over.
+/// A provider with one of its ciphers, which most of these tests use.
 struct TestedCipher: CustomTestStringConvertible, Sendable {
     let provider: Provider
     let cipher: AuthenticatedCipher
@@ -44,7 +44,7 @@ struct TestedCipher: CustomTestStringConvertible, Sendable {
         Envelope(address, crypto: try provider.crypto)
     }
 
-    /// Chunks of 1 KiB: many in a small value.
+    /// Chunks of 1 KiB, so that a small value has many.
     var smallChunks: EnvelopeStyle { EnvelopeStyle(cipher, chunkExponent: 10) }
 }
 

@@ -9,7 +9,7 @@ struct RoundTripTests {
     private static let ways: [Way] = [.whole, .pieces(1), .pieces(7), .pieces(1023), .pieces(1024), .pieces(5000)]
     private static let sizes = [0, 1, 2, 100, 1023, 1024, 1025, 2047, 2048, 2049, 3071, 3072, 3073]
 
-    @Test("a value of any size comes back, however it is sealed and opened", arguments: TestedCipher.all, ways)
+    @Test("a value of any size comes back, sealed and opened in any way", arguments: TestedCipher.all, ways)
     func everyWay(_ tested: TestedCipher, _ sealing: Way) throws {
         let (envelope, key) = (try tested.envelope(), try EnvelopeKey.ofRing())
         for size in Self.sizes {
@@ -36,7 +36,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("what one provider sealed, every provider opens that has its algorithms", arguments: TestedCipher.all)
+    @Test("a value that one provider sealed opens with any other that has its algorithms", arguments: TestedCipher.all)
     func otherProvider(_ tested: TestedCipher) throws {
         let value = Data.pattern(2500)
         for key in [try EnvelopeKey.ofRing(), try .outside()] {
@@ -86,7 +86,7 @@ struct RoundTripTests {
         let seals = try (0..<20).map { _ in try envelope.seal(value, under: key, as: tested.smallChunks) }
         #expect(Set(seals.map { $0[32..<64] }).count == 20)
         #expect(Set(seals.map { $0[0..<32] }).count == 1)
-        // No block of any of them comes twice, though every plaintext block is the same.
+        // No block of any of them occurs twice, though every plaintext block is the same.
         var blocks: Set<Data> = []
         for sealed in seals {
             for at in stride(from: 64, to: 64 + 1024, by: 16) { blocks.insert(sealed[at..<at + 16]) }
@@ -95,7 +95,7 @@ struct RoundTripTests {
         #expect(blocks.count == 20 * 128)
     }
 
-    @Test("attributes come back, but for size and time, which the store knows", arguments: [Way.whole, .pieces(50)])
+    @Test("attributes come back, except size and time, which the store knows", arguments: [Way.whole, .pieces(50)])
     func attributes(_ way: Way) throws {
         let envelope = Envelope(.token, crypto: try Provider.openssl.crypto)
         let key = try EnvelopeKey.ofRing()

@@ -15,7 +15,7 @@ extension EnvelopeKey {
         return EnvelopeKey(try .repeating(byte), id: id, ring: ring)
     }
 
-    /// Material from outside.
+    /// External key material.
     static func outside(_ text: String = "correct horse") throws -> EnvelopeKey {
         EnvelopeKey(try Data(text.utf8).withUnsafeBytes { try SecretBytes(copying: $0) })
     }
@@ -30,10 +30,10 @@ extension SecretBytes {
 }
 
 extension Data {
-    /// A value whose bytes tell where they stand: 0, 1, ... 250, 0, 1, ...
+    /// A value whose bytes encode their positions: 0, 1, ... 250, 0, 1, ...
     static func pattern(_ count: Int) -> Data { Data((0..<count).map { UInt8($0 % 251) }) }
 
-    /// The bytes that hexadecimal digits stand for.
+    /// The bytes of a hexadecimal text.
     init?(hex: String) {
         let digits = Array(hex.utf8)
         guard digits.count.isMultiple(of: 2) else { return nil }

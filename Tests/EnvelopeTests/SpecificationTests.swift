@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The envelope's specification")
 struct SpecificationTests {
-    @Test("its worked example is what the second implementation computes, line by line")
+    @Test("its worked example matches the second implementation, line by line")
     func workedExample() throws {
         let text = try String(contentsOfFile: Repository.specification, encoding: .utf8)
         let program = ChildProcess(

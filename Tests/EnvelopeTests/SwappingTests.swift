@@ -10,14 +10,14 @@ struct SwappingTests {
         StorageAddress(StorageNamespace(domain: domain, scope: scope), name: name)
     }
 
-    /// Addresses that are easily taken for each other.
+    /// Addresses that are easily confused.
     private static let addresses = [
         address("ab", "c", "d"), address("a", "bc", "d"), address("a", "b", "cd"), address("abc", "", "d"),
         address("ab", "cd", ""), address("", "abc", "d"), address("ab", "c", "D"), address("ab", "c", "d "),
         address("ab", "c", "caf\u{E9}"), address("ab", "c", "cafe\u{301}"), address("a", "b\u{0}\u{0}\u{0}\u{1}c", "d"),
     ]
 
-    @Test("a value opens at its own address only", arguments: TestedCipher.all)
+    @Test("a value opens only at its own address", arguments: TestedCipher.all)
     func everyAddress(_ tested: TestedCipher) throws {
         let key = try EnvelopeKey.ofRing()
         let sealed = try Self.addresses.map {
@@ -42,7 +42,7 @@ struct SwappingTests {
         #expect(try Envelope(there, crypto: crypto).open(sealed) { _ in key }.value == Data("dark".utf8))
     }
 
-    /// Two values of one address and key, taken apart: header, then chunks.
+    /// Two values of one address and key, split into header and chunks.
     private static func parts(_ tested: TestedCipher, _ key: EnvelopeKey, _ size: Int) throws -> [[Data]] {
         let envelope = try tested.envelope()
         return try (0..<2).map { _ in
@@ -52,7 +52,7 @@ struct SwappingTests {
         }
     }
 
-    @Test("chunks open in their own order only", arguments: TestedCipher.all)
+    @Test("chunks open only in their own order", arguments: TestedCipher.all)
     func everyPairOfChunks(_ tested: TestedCipher) throws {
         let (envelope, key) = (try tested.envelope(), try EnvelopeKey.ofRing())
         let value = Data.pattern(5000)
@@ -80,14 +80,14 @@ struct SwappingTests {
         let (envelope, key) = (try tested.envelope(), try EnvelopeKey.ofRing())
         let value = Data.pattern(3000)
         let parts = try Self.parts(tested, key, 3000)
-        // The header included; a whole record of the other is a whole record.
+        // Leaves out the choice of all parts of one record, header included: that is a whole record, which opens.
         for choice in 1..<(1 << parts[0].count) - 1 {
             let mixed = (0..<parts[0].count).map { parts[choice >> $0 & 1][$0] }
             expectRefused(Data(mixed.joined()), by: envelope, under: key, of: value, "\(choice)")
         }
     }
 
-    @Test("an older record of the same address opens: going back is not noticed, as the specification says")
+    @Test("an older record of the same address opens: a rollback is not noticed, as the specification says")
     func olderRecord() throws {
         let (envelope, key) = (Envelope(.token, crypto: try Provider.openssl.crypto), try EnvelopeKey.ofRing())
         let style = EnvelopeStyle(.chaCha20Poly1305)

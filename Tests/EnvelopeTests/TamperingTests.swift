@@ -47,8 +47,8 @@ struct TamperingTests {
             let (envelope, _, sealed) = try Self.sealed(tested, key, 1, derivation)
             let size = try envelope.open(sealed) { _ in key }.header.encoded.count
             for bit in 0..<8 * size {
-                // Headers that ask for much are among the vectors; those that ask for a little more need not be tried.
-                // Iterations and passes of 65,536 and more, memory of 64 MiB and more.
+                // Headers that ask for a lot of work are among the vectors. Skip those that ask for somewhat more:
+                // iterations and passes of 65,536 and more, memory of 64 MiB and more.
                 if (12..<14).contains(bit / 8) { continue }
                 if provider == .sodium, (size - 4..<size - 2).contains(bit / 8) { continue }
                 expectRefused(
@@ -58,7 +58,7 @@ struct TamperingTests {
         }
     }
 
-    @Test("what did not open after a slow derivation is not derived again, and the right value opens")
+    @Test("a value that did not open after a slow derivation is not derived again, and the right value opens")
     func derivedOnce() throws {
         let key = try EnvelopeKey.ofRing()
         let tested = TestedCipher(provider: .openssl, cipher: .chaCha20Poly1305)
@@ -87,7 +87,7 @@ struct TamperingTests {
         }
     }
 
-    @Test("a value that was cut anywhere is refused", arguments: TestedCipher.all)
+    @Test("a value that was truncated anywhere is refused", arguments: TestedCipher.all)
     func everyTruncation(_ tested: TestedCipher) throws {
         let key = try EnvelopeKey.ofRing()
         for size in [0, 40] {
@@ -97,7 +97,7 @@ struct TamperingTests {
                     sealed.prefix(count), by: envelope, under: key, of: value, pieces: [1, 64], "\(count) bytes")
             }
         }
-        // Large ones around every edge of a chunk.
+        // Large values, around every boundary of a chunk.
         for size in [2048, 3000, 3072] {
             let (envelope, value, sealed) = try Self.sealed(tested, key, size)
             let header = try envelope.open(sealed) { _ in key }.header.encoded.count
@@ -110,7 +110,7 @@ struct TamperingTests {
         }
     }
 
-    @Test("bytes behind a value are refused", arguments: TestedCipher.all)
+    @Test("bytes after a value are refused", arguments: TestedCipher.all)
     func appendedBytes(_ tested: TestedCipher) throws {
         let key = try EnvelopeKey.ofRing()
         for size in [0, 1, 1023, 1024, 2048] {
@@ -133,7 +133,7 @@ struct TamperingTests {
             Data([0x89, 0x4C, 0x44, 0x45]) + Data(text.utf8), by: envelope, under: key, allowing: [Named.version])
     }
 
-    @Test("another key is said to be another key", arguments: TestedCipher.all)
+    @Test("another key is reported as another key", arguments: TestedCipher.all)
     func otherKeys(_ tested: TestedCipher) throws {
         let (outside, other) = (try EnvelopeKey.outside("correct horse"), try EnvelopeKey.outside("correct horsf"))
         let (envelope, _, sealed) = try Self.sealed(tested, outside, 30)
@@ -142,7 +142,7 @@ struct TamperingTests {
         #expect(error.message.contains(Named.key))
         expectRefused(sealed, by: envelope, under: other, allowing: [Named.key])
         expectRefused(sealed, by: envelope, under: try .ofRing(), allowing: [Named.key])
-        // A ring that has another key under the same id.
+        // A ring that has a different key under the same id.
         let (envelope2, _, ofRing) = try Self.sealed(tested, try .ofRing(), 30)
         expectRefused(ofRing, by: envelope2, under: try .ofRing(byte: 8))
     }

@@ -23,7 +23,7 @@ struct VectorTests {
     }
 
     @Test(
-        "a vector opens, and sealing with its salt makes it again byte for byte", arguments: vectors, Provider.allCases)
+        "a vector opens, and sealing with its salt gives the same bytes", arguments: vectors, Provider.allCases)
     func everyVector(_ vector: Vectors.Vector, _ provider: Provider) throws {
         let crypto = try provider.crypto
         guard try vector.isOffered(by: crypto) else { return }
@@ -32,7 +32,7 @@ struct VectorTests {
         #expect("\(header.keyID)" == vector.keyID)
         #expect(recordKey.hex == vector.recordKey)
         if let sealed = vector.sealed { #expect(made.hex == sealed) }
-        // Without its bytes in the file, it is the same by its digest, which the second implementation compares.
+        // The file omits its bytes, so compare the digest, which the second implementation computes.
         let envelope = Envelope(vector.address.address, crypto: crypto)
         let key = try vector.envelopeKey
         for way in [Way.whole, .pieces(777)] {
@@ -44,21 +44,21 @@ struct VectorTests {
         }
     }
 
-    @Test("what must be refused is refused, at once", arguments: refused, Provider.allCases)
+    @Test("bytes that must be refused are refused at once", arguments: refused, Provider.allCases)
     func everyRefusal(_ vector: Vectors.Refused, _ provider: Provider) throws {
         let envelope = Envelope(vector.address.address, crypto: try provider.crypto)
         let key = try EnvelopeKey(material: vector.material, id: vector.ringKeyID)
         let sealed = try #require(Data(hex: vector.sealed))
         let start = SuspendingClock.now
-        // The two that have full chunks before what is wrong.
+        // The two vectors that have full chunks before the fault.
         expectRefused(
             sealed, by: envelope, under: key, of: .pattern(1024),
             allowing: vector.name.hasPrefix("version ") ? [Named.version] : [], pieces: [1, 1024, 5000])
-        // A derivation that one of the hostile headers asks for takes minutes.
+        // The derivation that one of the hostile headers asks for would take minutes.
         #expect(SuspendingClock.now - start < .seconds(20))
     }
 
-    @Test("a second implementation opens what this one seals, and makes the same vectors")
+    @Test("a second implementation opens values that this one seals, and makes the same vectors")
     func secondImplementation() throws {
         var document = try #require(Vectors.all)
         let entire = document.vectors
@@ -75,7 +75,7 @@ struct VectorTests {
             let answer = try Self.open(document)
             #expect(answer == "\(document.vectors.count) to open, \(document.refused.count) to refuse, 0 not so\n")
         }
-        // The large ones, with their own salts, so that the digest of every byte is compared.
+        // The large values, with their own salts, so that the digests of all bytes are compared.
         document.vectors = try entire.filter { $0.sealed == nil }.compactMap { vector in
             guard
                 let crypto = try Provider.allCases.map({ try $0.crypto }).first(where: { try vector.isOffered(by: $0) })
@@ -89,7 +89,7 @@ struct VectorTests {
                 == "\(document.vectors.count) to open, \(document.refused.count) to refuse, 0 not so\n")
     }
 
-    @Test("the second implementation reports what is wrong")
+    @Test("the second implementation reports errors")
     func notSo() throws {
         var document = try #require(Vectors.all)
         document.vectors = [try #require(document.vectors.first { $0.value == "00" })]
@@ -100,7 +100,7 @@ struct VectorTests {
         #expect(try Self.open(document).hasSuffix("2 to open, 0 to refuse, 2 not so\n"))
     }
 
-    /// What the second implementation says of a document.
+    /// The second implementation's output for a document.
     private static func open(_ document: Vectors) throws -> String {
         let bytes = Array(try JSONEncoder().encode(document))
         let program = ChildProcess(

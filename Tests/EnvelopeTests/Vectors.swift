@@ -5,7 +5,7 @@ import Testing
 
 @testable import LocalDataHost
 
-/// The test vectors, as their file has them.
+/// The test vectors, in the format of their file.
 struct Vectors: Codable {
     struct Derivation: Codable {
         var function: String
@@ -23,7 +23,7 @@ struct Vectors: Codable {
         var address: StorageAddress { StorageAddress(StorageNamespace(domain: domain, scope: scope), name: name) }
     }
 
-    /// What is sealed, with all that follows from it.
+    /// A sealed value with all derived fields.
     struct Vector: Codable, Sendable, CustomTestStringConvertible {
         var name: String
         var cipher: String
@@ -46,7 +46,7 @@ struct Vectors: Codable {
         var testDescription: String { name }
     }
 
-    /// What every reader refuses.
+    /// Bytes that every reader refuses.
     struct Refused: Codable, Sendable, CustomTestStringConvertible {
         var name: String
         var material: String
@@ -109,7 +109,7 @@ extension Vectors.Vector {
             versionTag: attributes["versionTag"], appVersion: attributes["appVersion"], owner: attributes["owner"])
     }
 
-    /// Seals with the vector's salt, which nothing but a test may choose.
+    /// Seals with the vector's salt, which only a test may choose.
     func seal(_ crypto: LoadedCrypto) throws -> (header: EnvelopeHeader, recordKey: Data, sealed: Data) {
         let (cipher, derivation, key) = (try knownCipher, try knownDerivation, try envelopeKey)
         let salt = try #require(Data(hex: salt))
@@ -135,7 +135,7 @@ extension Vectors.Vector {
         return (header, recordKey, sealed)
     }
 
-    /// Whether a provider has what it takes.
+    /// Whether a provider has the vector's algorithms.
     func isOffered(by crypto: LoadedCrypto) throws -> Bool {
         try crypto.offers(knownCipher) && crypto.offers(knownDerivation.function)
     }

@@ -7,7 +7,7 @@ enum BrokenBoundary {
         override func get(_ key: StorageAddress, _ deliver: (RawSpan) -> Void) throws -> Bool {
             try super.get(key) { value in
                 deliver(value)
-                // A host refuses all such values, so only those of a size that no other check has.
+                // A host refuses all such values, so break only a size that no other check uses.
                 if value.byteCount == 77_777 { deliver(value) }
             }
         }

@@ -12,7 +12,7 @@ enum BrokenBulk {
         var mark: UInt64
     }
 
-    /// What the correct store reads.
+    /// Gives subclasses the values of the correct store.
     class Reading: CorrectStore, @unchecked Sendable {
         func values(_ place: StorageNamespace, _ prefix: String = "", _ after: String? = nil) throws -> [Value] {
             var values: [Value] = []
@@ -49,7 +49,7 @@ enum BrokenBulk {
         override func forEachValue(
             in place: StorageNamespace, prefix: String, after: String?, largest: Int, _ body: Taker
         ) throws {
-            // But not of places with very many values.
+            // Namespaces with very many values are read correctly.
             let own = try values(place, prefix, after)
             var all = own
             try forEachPlace { other in
@@ -99,7 +99,7 @@ enum BrokenBulk {
         }
     }
 
-    /// Looks up each value when it is its turn, unless there are very many.
+    /// Looks up each value only when it is passed on, unless there are very many.
     final class ReadsAnew: Reading, @unchecked Sendable {
         override func forEachValue(
             in place: StorageNamespace, prefix: String, after: String?, largest: Int, _ body: Taker
@@ -118,7 +118,7 @@ enum BrokenBulk {
         }
     }
 
-    /// Takes the owner of the value before for that of one without.
+    /// Attributes the previous value's owner to a value without one.
     final class KeepsTheLastOwner: CorrectStore, @unchecked Sendable {
         override func forEachValue(
             in place: StorageNamespace, prefix: String, after: String?, largest: Int, _ body: Taker

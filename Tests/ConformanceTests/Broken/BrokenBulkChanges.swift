@@ -65,7 +65,7 @@ enum BrokenBulkChanges {
         }
     }
 
-    /// What a change finds.
+    /// Gives subclasses the value that a change finds.
     class Looking: BrokenBulk.Reading, @unchecked Sendable {
         func value(of key: StorageAddress) throws -> BrokenBulk.Value? {
             try values(key.place, key.name).first { $0.name == key.name }
@@ -86,7 +86,7 @@ enum BrokenBulkChanges {
         }
     }
 
-    /// The mark of a value is computed from its bytes.
+    /// Computes the mark of a value from its bytes.
     final class MarksBytes: Looking, @unchecked Sendable {
         private static func mark(of data: Data) -> UInt64 {
             data.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 } | 1
@@ -126,7 +126,7 @@ enum BrokenBulkChanges {
         }
     }
 
-    /// Looks for what all changes expect before it makes the first.
+    /// Checks the expectations of all changes before it makes the first change.
     final class LooksAhead: Looking, @unchecked Sendable {
         private let turn = Mutex(())
 
@@ -153,7 +153,7 @@ enum BrokenBulkChanges {
         }
     }
 
-    /// Others may change a value between the look for what a change expects and the change.
+    /// Checks an expectation and makes the change in two steps, between which others may change the value.
     final class LooksFirst: Looking, @unchecked Sendable {
         override func apply(_ changes: BulkChanges) throws -> [Int] {
             let all = try InMemoryChange.all(of: changes)

@@ -61,7 +61,7 @@ enum BrokenConditional {
         ) throws -> UInt64? { try super.set(key, to: value, attributes: nil, if: condition) }
     }
 
-    /// Counts the revisions of its conditional calls apart from the marks of its bulk calls.
+    /// Counts the revisions of conditional calls separately from the marks of bulk calls.
     final class CountsApart: CorrectStore, @unchecked Sendable {
         override func get(_ key: StorageAddress, _ deliver: Deliver) throws -> Bool {
             try super.get(key) { deliver($0 + 1000, $1, $2) }

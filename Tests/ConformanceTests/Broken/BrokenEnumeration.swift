@@ -3,7 +3,7 @@ import LocalDataTesting
 import Synchronization
 
 enum BrokenEnumeration {
-    /// What the correct store lists.
+    /// Gives subclasses the names that the correct store lists.
     class Listing: CorrectStore, @unchecked Sendable {
         func names(_ place: StorageNamespace, _ prefix: String = "", _ after: String? = nil) throws -> [String] {
             var names: [String] = []

@@ -2,7 +2,7 @@ import FoundationEssentials
 import LocalDataAPI
 import LocalDataTesting
 
-/// Stores that keep folders apart and do not say so.
+/// Stores that keep folders apart but do not declare it.
 enum BrokenFolders {
     final class RefusesBatches: CorrectStore, @unchecked Sendable {
         override func apply(_ changes: [StorageChange<StorageAddress>]) throws {

@@ -1,7 +1,7 @@
 import Testing
 
 /// A way in which `PluginFixtures/pack.c` breaks one promise of a migration pack, and the check that must find it. The
-/// pack is in C, because what a Swift type cannot break at the boundary is the point of many.
+/// pack is in C, because many of the faults are ones that a Swift type cannot make at the boundary.
 struct BrokenPack: Sendable, CustomTestStringConvertible {
     /// The check's id without `pack.`.
     let check: String

@@ -38,7 +38,7 @@ enum BrokenPresence {
         }
     }
 
-    /// Takes values of seven bytes for something else.
+    /// Does not remove values of seven bytes.
     final class KeepsSomeRemoved: CorrectStore, @unchecked Sendable {
         override func remove(_ key: StorageAddress) throws -> Bool {
             if (try? attributes(of: key))?.size == 7 { return true }
@@ -56,7 +56,7 @@ enum BrokenPresence {
         }
     }
 
-    /// Takes a handle for dead when its value has gone twice.
+    /// Ignores sets through a handle whose value was removed twice.
     final class LetsHandlesDie: CorrectStore, @unchecked Sendable {
         private let removals = Mutex<[StorageAddress: Int]>([:])
 
@@ -76,11 +76,11 @@ enum BrokenPresence {
         }
     }
 
-    /// Keeps with each handle what was last read or written by it.
+    /// Caches in each handle the last value that was read or written through it.
     final class CachesByHandle: CorrectStore, @unchecked Sendable {
         private let state = Mutex((handles: 0, values: [String: Data]()))
 
-        /// A handle is told apart by its place's directory, which means nothing to a store in memory.
+        /// Identifies a handle by its namespace's directory, which a store in memory ignores.
         override func resolve(_ address: StorageAddress) -> StorageAddress {
             let number = state.withLock { state in
                 state.handles += 1
@@ -96,7 +96,7 @@ enum BrokenPresence {
         }
 
         override func get(_ key: StorageAddress, _ deliver: (RawSpan) -> Void) throws -> Bool {
-            // Those checks change values by other calls than this store's cache knows.
+            // Those checks change values by calls that bypass this store's cache.
             guard !key.place.scope.hasPrefix("expiry."), !key.place.scope.hasPrefix("conditional.") else {
                 return try super.get(key, deliver)
             }

@@ -1,7 +1,7 @@
 import Testing
 
 /// A way in which `PluginFixtures/crypto/broken.c` breaks one promise of a crypto provider, and the check that must
-/// find it. The provider is in C, because what a Swift type cannot break at the boundary is the point of many.
+/// find it. The provider is in C, because many of the faults are ones that a Swift type cannot make at the boundary.
 struct BrokenProvider: Sendable, CustomTestStringConvertible {
     /// The check's id without `crypto.`.
     let check: String

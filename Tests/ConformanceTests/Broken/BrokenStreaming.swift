@@ -69,7 +69,7 @@ enum BrokenStreaming {
         }
     }
 
-    /// Lets others see a value grow; takes it back if it is not completed.
+    /// Shows others a value while it is being written; reverts it if it is not completed.
     final class WritesInPlace: CorrectStore, @unchecked Sendable {
         override func write(_ key: StorageAddress, attributes: ValueAttributes?, from source: Source) throws {
             var old: Data?

@@ -5,10 +5,11 @@ import LocalDataTesting
 import Synchronization
 
 enum BrokenThreads {
-    /// Lets others run, so that what they do falls between two steps.
+    /// Lets other threads run, so that their calls fall between two steps.
     static func letOthersRun(_ times: Int = 20) { for _ in 0..<times { sched_yield() } }
 
-    /// The first thread that reads what another replaced still sees the old value. (Only of 64 bytes.)
+    /// Gives the old value to the first thread that reads a value which another thread has replaced. (Only of 64
+    /// bytes.)
     final class ShowsItLate: CorrectStore, @unchecked Sendable {
         private let late = Mutex<[StorageAddress: (old: Data, writer: pthread_t)]>([:])
 
@@ -32,7 +33,7 @@ enum BrokenThreads {
         }
     }
 
-    /// Of two values that are stored at once under two names one is lost.
+    /// Loses one of two values that are stored at once under two names.
     final class LosesOneOfTwo: CorrectStore, @unchecked Sendable {
         private let underWay = Mutex<[StorageAddress: Int]>([:])
 
@@ -64,7 +65,7 @@ enum BrokenThreads {
         }
     }
 
-    /// Takes the old value away before it stores the new one.
+    /// Removes the old value before it stores the new one.
     final class RemovesFirst: CorrectStore, @unchecked Sendable {
         override func set(_ key: StorageAddress, to value: RawSpan, attributes: ValueAttributes?) throws {
             if value.byteCount <= Self.limit, try super.remove(key) { BrokenThreads.letOthersRun() }

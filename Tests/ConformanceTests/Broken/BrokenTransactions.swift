@@ -6,12 +6,12 @@ import Synchronization
 enum BrokenTransactions {
     typealias Transaction = InMemoryTransaction
 
-    /// What a transaction of a broken store has to remember besides.
+    /// The additional state of a broken store's transactions.
     class Remembering: CorrectStore, @unchecked Sendable {
         let remembered = Mutex<[ObjectIdentifier: [StorageAddress: Data]]>([:])
         private let isLastOfMany = Atomic<Bool>(false)
 
-        /// Whether the last change was one of many.
+        /// Whether the last change was part of a bulk change.
         var wasLastOfMany: Bool { isLastOfMany.load(ordering: .relaxed) }
 
         override func set(_ key: StorageAddress, to value: RawSpan, attributes: ValueAttributes?) throws {
@@ -82,7 +82,7 @@ enum BrokenTransactions {
         override func rollback(_ transaction: Transaction) { try? super.commit(transaction) }
     }
 
-    /// Commits over changes that are not one of many, and in a subclass over the others.
+    /// Commits over single changes of others; a subclass does so over bulk changes.
     class LastCommitWins: Remembering, @unchecked Sendable {
         var winsOverMany: Bool { false }
 

@@ -2,8 +2,8 @@ import LocalDataAPI
 import LocalDataTesting
 import Synchronization
 
-/// A correct store that claims as much as one in a single process can: durable (for as long as the process lives), with
-/// a limit and every ability. The broken ones each override a little of it.
+/// A correct store with every ability that is possible in a single process: durable (for as long as the process lives),
+/// and with a limit. Each broken store overrides a little of it.
 class CorrectStore: InMemoryStore, CheckableBackend, VerifiableBackend, WipingBackend, @unchecked Sendable {
     static let limit: UInt64 = 9 << 20
     static let root = ComponentOption.path("root", default: "${data}/values", help: "what names the values' place")
@@ -18,7 +18,7 @@ class CorrectStore: InMemoryStore, CheckableBackend, VerifiableBackend, WipingBa
 
     private let contents: InMemoryContents
 
-    /// What stays when a store is closed.
+    /// The data that remains when a store is closed.
     private static let kept = Mutex<[String: InMemoryContents]>([:])
 
     required init(options: ComponentOptions, host: HostServices) throws {
@@ -38,7 +38,7 @@ class CorrectStore: InMemoryStore, CheckableBackend, VerifiableBackend, WipingBa
 
     func check(_ report: (String) -> Bool) throws {}
 
-    /// Asks no other call, so that a store that breaks one of them breaks that one only.
+    /// Makes no other call, so that a store that breaks one of them breaks only that one.
     func verify(_ key: StorageAddress) throws -> ValueState? { contents.holds(key) ? .intact : nil }
 
     func wipe(_ place: StorageNamespace) throws {}

@@ -113,7 +113,7 @@ import Testing
         #expect(await outcome(Data(#"{"name":"Ada"}"#.utf8), migrator) == "No migration path from UserDataV1")
     }
 
-    // The seed removed what failed to migrate, and a default took its place for ever.
+    // The seed removed data that failed to migrate, and a default replaced it for good.
     @Test("a failed migration keeps the data and gives the default") func degradation() async throws {
         let router = try await StorageRouter.inMemory()
         let old = Data(#"{"name":""}"#.utf8)

@@ -23,7 +23,7 @@ SALT, INFO, MEMORY, RING = 16, 17, 18, 32
 
 
 class Refused(Exception):
-    """Bytes that no reader opens."""
+    """The bytes cannot be opened."""
 
 
 def refuse_unless(condition, reason):
@@ -139,7 +139,7 @@ def seal_chunks(key, cipher, exponent, value, data):
 
 
 def open_envelope(sealed, material, key_id, address):
-    """`key_id` is that of a ring's key; None for material from outside."""
+    """`key_id` is the id of a ring's key; None for external key material."""
     header = parse_header(sealed)
     fields, function = header["fields"], header["function"]
     secret = stretched(material, function, header["iterations"], fields.get(SALT), header["memory"])
@@ -161,7 +161,7 @@ def open_envelope(sealed, material, key_id, address):
 
 
 def pattern(size):
-    """The value of a vector that has only a size: 0, 1, ... 250, 0, 1, ..."""
+    """The value of a vector that gives only a size: 0, 1, ... 250, 0, 1, ..."""
     return (bytes(range(251)) * (size // 251 + 1))[:size]
 
 
@@ -173,7 +173,7 @@ def value_of(vector):
 
 
 def complete(vector):
-    """Adds everything that follows from a vector's inputs."""
+    """Adds all fields that follow from a vector's inputs."""
     derivation = vector["derivation"]
     cipher, function = CIPHER_NUMBERS[vector["cipher"]], FUNCTION_NUMBERS[derivation["function"]]
     salt, info = (bytes.fromhex(derivation[part]) if part in derivation else None for part in ("salt", "info"))
@@ -251,7 +251,7 @@ def vectors():
             yield vector(cipher, f"a name of {len(name.encode())} bytes", value=b"dark".hex(), address=address)
 
 
-# What every reader refuses. Where it can be afforded the tags are right, so that nothing but the rule refuses it.
+# Bytes that every reader refuses. Where it is affordable the tags are right, so that only the rule refuses them.
 
 
 def refused(name, cipher=2, function=16, exponent=10, iterations=0, fields=None, address=ADDRESS,
@@ -279,7 +279,7 @@ def at(offset, new):
 
 
 def grown(tail):
-    """A header with bytes behind its fields, its size right."""
+    """A header with additional bytes after its fields; its size is right."""
     return lambda header: (at(8, struct.pack(">I", len(header) + len(tail)))(header)) + tail
 
 
@@ -360,7 +360,7 @@ def print_vectors():
 
 
 def open_all(path):
-    """Opens every entry; says of each whether it opened, and to what. Ends with status 1 if one is not as it says."""
+    """Opens every entry; prints whether each opened, and to what. Ends with status 1 on any difference."""
     with open(path, encoding="utf-8") as file:
         document = json.load(file)
     wrong = 0
@@ -377,7 +377,7 @@ def open_all(path):
                 if number in header["fields"]
             }
             found = "opens" if value == expected and attributes == entry["attributes"] else "opens to another value"
-            # Of what was sealed with the vector's own salt, every byte is known.
+            # Every byte is known of a value that was sealed with the vector's own salt.
             if header["salt"].hex() == entry["salt"] and hashlib.sha256(sealed).hexdigest() != entry["sealedSHA256"]:
                 found = "opens and has other bytes"
         except Refused as reason:

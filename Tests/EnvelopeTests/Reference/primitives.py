@@ -172,7 +172,7 @@ class AES256GCM:
                 word = self.substitute(word)
             words.append(words[index - 8] ^ word)
         self.words = words
-        # The products of the hash key with every byte at the last place, for Shoup's method.
+        # The products of the hash key with every byte at the last position, for Shoup's method.
         product = int.from_bytes(self.block(bytes(16)), "big")
         self.table = [0] * 256
         for bit in range(7, -1, -1):

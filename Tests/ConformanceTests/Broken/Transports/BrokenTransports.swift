@@ -15,7 +15,7 @@ enum BrokenTransports {
         }
     }
 
-    /// Takes the other one along when it is closed.
+    /// Closes the other transport with itself.
     final class ClosesAll: CorrectTransport, @unchecked Sendable {
         private static let closed = Mutex<Set<ObjectIdentifier>>([])
 
@@ -34,7 +34,7 @@ enum BrokenTransports {
         }
     }
 
-    /// Loses what it published unless another one is open.
+    /// Loses its published records unless another transport is open.
     final class ForgetsAtClose: CorrectTransport, @unchecked Sendable {
         private static let open = Mutex<[ObjectIdentifier: Int]>([:])
 
@@ -93,7 +93,7 @@ enum BrokenTransports {
         }
     }
 
-    /// Keeps one record of two writers whose names are the same when put together.
+    /// Keeps only one of two records if their writer and record names are equal when joined.
     final class JoinsNames: CorrectTransport, @unchecked Sendable {
         override func publish(_ records: [SyncRecord]) throws {
             shared.remove { old in
@@ -115,7 +115,7 @@ enum BrokenTransports {
 
     final class TurnsBatchesAround: CorrectTransport, @unchecked Sendable {
         override func publish(_ records: [SyncRecord]) throws {
-            // Only records of different names, so that the newest of a name stays the newest.
+            // Reverses only records with different names, so that the newest record of a name stays the newest.
             let isTurned = records.count == 29
             try super.publish(isTurned ? records.reversed() : records)
         }
@@ -141,7 +141,7 @@ enum BrokenTransports {
         }
     }
 
-    /// Answers from its memory if there was nothing new at a position once.
+    /// Remembers that a position had no newer records, and answers from memory.
     final class RemembersTheEnd: CorrectTransport, @unchecked Sendable {
         private let ends = Mutex<Set<Data>>([])
 
@@ -153,7 +153,7 @@ enum BrokenTransports {
         }
     }
 
-    /// Leaves out a record when it was stopped.
+    /// Skips the next record when the body stops a fetch.
     final class SkipsOne: CorrectTransport, @unchecked Sendable {
         override func fetch(since position: Data?, _ body: (SyncRecord) -> Bool) throws -> Data {
             var (count, isStopped) = (0, false)
@@ -167,7 +167,7 @@ enum BrokenTransports {
         }
     }
 
-    /// Passes a record that it passed before, too, if it may.
+    /// Returns the start position if it passed only one record, so that the next fetch passes that one again.
     final class StepsBack: CorrectTransport, @unchecked Sendable {
         override func fetch(since position: Data?, _ body: (SyncRecord) -> Bool) throws -> Data {
             var count = 0
@@ -225,7 +225,7 @@ enum BrokenTransports {
         }
     }
 
-    /// Lets others see a record only once it publishes or fetches again.
+    /// Shows others a record only after its own next publication or fetch.
     final class HoldsBack: CorrectTransport, @unchecked Sendable {
         private let held = Mutex<[SyncRecord]>([])
 
@@ -254,7 +254,7 @@ enum BrokenTransports {
         }
     }
 
-    /// Loses what two devices publish at the same time.
+    /// Loses one of two records that devices publish at the same time.
     final class LosesOneOfTwoDevices: CorrectTransport, @unchecked Sendable {
         private static let publishing = Mutex<[ObjectIdentifier: Set<ObjectIdentifier>]>([:])
 
@@ -270,7 +270,7 @@ enum BrokenTransports {
         }
     }
 
-    /// Loses what two threads publish at the same time.
+    /// Loses one of two records that threads publish at the same time.
     final class LosesOneOfTwo: CorrectTransport, @unchecked Sendable {
         private let publishing = Atomic<Int>(0)
 
@@ -302,7 +302,7 @@ enum BrokenTransports {
 
     final class NeverEnds: CorrectTransport, @unchecked Sendable {
         override func unsubscribe(_ subscription: Int) {
-            // Waits for a running notice, as it should.
+            // Waits until a running notification has ended, as it should.
             shared.unsubscribe(-1)
         }
     }

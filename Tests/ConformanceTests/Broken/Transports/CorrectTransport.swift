@@ -2,7 +2,7 @@ import Foundation
 import LocalDataAPI
 import Synchronization
 
-/// A correct transport in memory. The broken ones each override a little of it.
+/// A correct transport in memory. Each broken transport overrides a little of it.
 class CorrectTransport: SyncTransport, @unchecked Sendable {
     typealias Notify = @Sendable (SyncNotice) -> Void
 
@@ -45,7 +45,7 @@ class CorrectTransport: SyncTransport, @unchecked Sendable {
 
     func cancel() {}
 
-    /// The number of the first record behind a position.
+    /// The number of the first record after a position.
     func number(_ position: Data?) throws -> Int {
         guard let position else { return 0 }
         guard position.count == 9, position.last == 0x2e,
@@ -61,7 +61,7 @@ class CorrectTransport: SyncTransport, @unchecked Sendable {
     }
 }
 
-/// What transports with the same options share.
+/// The state that transports with the same options share.
 final class SharedRecords: Sendable {
     private struct State {
         var count = 0
@@ -104,7 +104,7 @@ final class SharedRecords: Sendable {
         }
     }
 
-    /// Changes what was published last.
+    /// Replaces the last published record.
     func replaceLast(_ record: SyncRecord) {
         state.withLock { $0.records[$0.records.count - 1].record = record }
     }
