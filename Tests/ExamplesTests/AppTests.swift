@@ -3,8 +3,8 @@ import LocalDataHost
 import TestSupport
 import Testing
 
-/// What the README shows of an app, from where its reader stands: a package outside this one, with one dependency, no
-/// configuration and no variable of LocalData's.
+/// The README's app from the reader's position: a package outside this one, with one dependency, no configuration and
+/// no LocalData variable.
 @Suite("An app in a package of its own")
 struct AppTests {
     @Test("keeps values at once, encrypted ones with the plugins beside it, and stays with its first store")
@@ -32,7 +32,7 @@ struct AppTests {
         for name in ["libSQLiteStore.so", "libOpenSSLCrypto.so"] { #expect(built.contains("/debug/\(name)\n")) }
         #expect(try app.run().lines == ["dark", "token123"])
 
-        // The SQLite store is there now, and would serve this domain; what is in files must not disappear.
+        // The SQLite store now exists and would serve this domain. Values in files must not disappear.
         #expect(try app.host("get", "userDefaults/theme") == "\"dark\"")
         #expect(try app.host("config", "get", "domains.userDefaults") == "file")
         #expect(FileManager.default.fileExists(atPath: "\(app.home)/.local/share/localdata/files/userDefaults/theme"))
@@ -126,7 +126,7 @@ private struct App {
         try ChildProcess("\(program)/SettingsApp", arguments: [], environment: environment).run(deadline: .seconds(60))
     }
 
-    /// Runs the `ld-host` of this package as the app's user.
+    /// Runs this package's `ld-host` as the app's user.
     func host(_ arguments: String...) throws -> String {
         let end = try ChildProcess(BuiltProducts.host, arguments: arguments, environment: environment)
             .run(deadline: .seconds(60))
@@ -136,7 +136,7 @@ private struct App {
 
     private var environment: [String: String] { ["HOME": home, "PATH": "/usr/bin:/bin"] }
 
-    /// A root with glibc, a home and nothing else.
+    /// A root folder with only glibc and a home.
     func emptyRoot() throws -> String {
         let root = "\(folder)/root"
         for path in ["lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu", "home", "proc", "tmp"] {
@@ -159,7 +159,7 @@ private struct App {
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: copy)
     }
 
-    /// Runs a program in another root, without any right there but that of its user.
+    /// Runs a program in another root, without any rights there but those of its user.
     func run(in root: String, _ program: String) throws -> ChildProcess.Completion {
         try ChildProcess(
             "/usr/bin/unshare",

@@ -5,9 +5,9 @@ import Testing
 
 /// An example package, built for a test as its author would build it.
 struct BuiltExample {
-    /// A folder of the test's own; remove it at the end.
+    /// A temporary folder; remove it at the end.
     let folder: String
-    /// Where the example's program or plugin is.
+    /// The folder of the example's program or plugin.
     var products: String { "\(folder)/.build/debug" }
 
     init(_ name: String) throws {
@@ -34,10 +34,10 @@ struct BuiltExample {
 
     func remove() { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// Runs a program with a home of its own inside the folder, and the plugins beside the tests.
+    /// Runs a program with a separate home inside the folder, and the plugins next to the tests.
     func run(_ program: String, _ arguments: String...) throws -> String { try run(program, arguments) }
 
-    /// The same with the arguments in a list.
+    /// Like the other function, with the arguments in a list.
     func run(_ program: String, _ arguments: [String]) throws -> String {
         let end = try ChildProcess(
             program, arguments: arguments,

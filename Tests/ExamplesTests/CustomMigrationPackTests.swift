@@ -21,7 +21,7 @@ struct CustomMigrationPackTests {
         try await prepare(StorageRouter(configuration: try configuration(example, version: "1.4.0")))
         let router = StorageRouter(configuration: try configuration(example))
 
-        // Asked for, one by one: nothing but the configuration says that there is anything to migrate.
+        // Each key is requested by itself: only the configuration says that there are migrations.
         let token = StorageKey<String>(
             name: "token", domain: .keychain(service: "org.example.app"),
             security: .keychain(accessibility: .afterFirstUnlock), owner: "tests", description: "the token")
@@ -38,7 +38,7 @@ struct CustomMigrationPackTests {
         }
         let record = try #require(try await router.migrationHistory(for: key("profile.v2", as: String.self)).first)
         #expect(record.id == "profile" && record.pack?.name == "app" && record.pack?.version == "1.0.0")
-        // A second router finds all done.
+        // A second router finds all of it done.
         let again = StorageRouter(configuration: try configuration(example))
         #expect(try await again.forceMigration(for: key("document", as: String.self)).outcome == .nothingToDo)
     }
@@ -62,7 +62,7 @@ struct CustomMigrationPackTests {
                 """)
     }
 
-    /// What version 1 of the app left, by a router of that version.
+    /// Stores the data of version 1 of the app, through a router of that version.
     private func prepare(_ router: StorageRouter) async throws {
         for (name, text) in [
             ("token", "a token"), ("ui.theme", "dark"), ("draft", "<v1>Dear reader"), ("telemetry", "id"),

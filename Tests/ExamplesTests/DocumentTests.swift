@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The README and the guides")
 struct DocumentTests {
-    /// What is compiled and can be shown; what `plugins new` writes is compared where it is built.
+    /// The folders of compiled code that articles may show; another test compares the code that `plugins new` writes.
     private static let compiled = ["Examples", "Tests/ExamplesTests"]
         .flatMap { Repository.files(below: $0) { $0.hasSuffix(".swift") } }
         .compactMap { try? Repository.text($0) }
@@ -50,7 +50,7 @@ struct DocumentTests {
         #expect(example.hasSuffix("\n") && example.count { $0 == "\n" } <= 25)
     }
 
-    @Test("show figures first as the article on performance has them")
+    @Test("show the same figures as the article on performance")
     func figures() throws {
         let measured = try Document("Sources/ld-host/Host/LocalDataHost.docc/Performance.md").rows
         let shown = try Document("README.md").rows.filter { $0.hasSuffix(" met |") || $0.hasSuffix(" **not met** |") }
@@ -58,7 +58,7 @@ struct DocumentTests {
         for row in shown { #expect(measured.contains(row), "not measured so:\n\(row)") }
     }
 
-    @Test("have their figures written by the benchmarks, and none that was not measured")
+    @Test("have only figures that the benchmarks measured and wrote")
     func figuresAreWritten() throws {
         let folder = try TemporaryFolder()
         let root = URL(filePath: folder.path)
@@ -70,7 +70,7 @@ struct DocumentTests {
         let measured = try Document("Sources/ld-host/Host/LocalDataHost.docc/Performance.md").text
         let results = root.appending(path: "results.md")
 
-        // Our time of the last row of the README.
+        // LocalData's time in the last row of the README.
         let last = try #require(try Document("README.md").rows.last { $0.hasSuffix(" met |") })
         let figure = try "| \(#require(last.split(separator: " | ").dropFirst().first)) |"
 
@@ -103,7 +103,7 @@ struct DocumentTests {
     }
 
     @Test(
-        "link to files that there are",
+        "link to files that exist",
         arguments: Document.paths + ["CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"])
     func links(_ path: String) throws {
         let folder = URL(filePath: "\(Repository.root)/\(path)").deletingLastPathComponent()
@@ -114,7 +114,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("walk through types that there are")
+    @Test("walk through types that exist")
     func walks() throws {
         let article = try Document("Sources/ld-host/Host/LocalDataHost.docc/Architecture.md").text
         let walks = try #require(article.split(separator: "## Five walks").last)

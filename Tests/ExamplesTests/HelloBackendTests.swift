@@ -29,7 +29,7 @@ struct HelloBackendTests {
         #expect(report.contains(", 0 failed,"), "\(report)")
     }
 
-    /// Plays the README's session in the folder in which the example was built.
+    /// Runs the README's session in the folder in which the example was built.
     private func servesAsTheReadmeShows(_ example: BuiltExample) throws {
         let lines = try #require(try Document("README.md").blocks(of: "console").last).split(separator: "\n")
         let commands = lines.filter { $0.hasPrefix("$ ") }.map { $0.dropFirst(2) }

@@ -19,7 +19,7 @@ struct KeyCatalogTests {
             to: URL(filePath: "\(example.folder)/config/localdata/config.json"), atomically: true, encoding: .utf8)
         let program = "\(example.products)/KeyCatalog"
         let host = BuiltProducts.host
-        // The manifest is there before the program that names it is configured by it.
+        // The manifest must exist before the program runs, since the program's configuration names it.
         try CatalogManifest(json: Data("{\"format\":1,\"name\":\"AppCatalog\",\"keys\":[]}".utf8), source: "empty")
             .json()
             .write(to: URL(filePath: manifest))
@@ -37,7 +37,7 @@ struct KeyCatalogTests {
         try look(at: page, example)
     }
 
-    /// Lets a browser read the page: the picture and every key must be in what it makes of it.
+    /// Loads the page in a browser: the result must have the picture and every key.
     private func look(at page: String, _ example: BuiltExample) throws {
         let document = try example.run(
             "/usr/bin/chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
@@ -45,7 +45,7 @@ struct KeyCatalogTests {
         func count(_ element: String) -> Int { document.components(separatedBy: element).count - 1 }
         // Six domains, three stores and two plugins.
         #expect(count("<rect") == 6 + 3 + 2)
-        // Eight locations, each with a row for its columns' titles, and ten keys.
+        // Eight locations, each with a row of column titles, and ten keys.
         #expect(count("<details open=") == 8 && count("<summary>") == 8)
         #expect(count("<tr>") == 8 + 10)
         #expect(count("<h1>") == 1 && document.contains("\(example.folder)/config/localdata/config.json"))

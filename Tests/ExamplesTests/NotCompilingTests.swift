@@ -3,9 +3,9 @@ import LocalDataHost
 import TestSupport
 import Testing
 
-/// Code that an app must not get past the compiler.
+/// Misuse of the API that the compiler must reject.
 @Suite("code that does not compile", .timeLimit(.minutes(3))) struct NotCompilingTests {
-    /// What the compiler says of a file that uses the API; empty if nothing.
+    /// The compiler's errors for a file that uses the API; empty if there are none.
     private func complaints(_ code: String) throws -> String {
         let folder = try TemporaryFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -41,7 +41,7 @@ import Testing
         """
     }
 
-    @Test("seed defect 2: a migration without the condition that is asked")
+    @Test("seed defect 2: a migration without its required condition")
     func condition() throws {
         let whole = "func shouldMigrate(using router: any StorageProviding, context: MigrationContext)"
         #expect(try complaints(migration(whole)) == "")

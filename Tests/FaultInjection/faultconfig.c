@@ -20,7 +20,7 @@ static const struct {
     {"short", MODE_SHORT},
 };
 
-/* A campaign that isn't set up right must not pass for one that found nothing. */
+/* A misconfigured campaign must not pass for one that found nothing. */
 static _Noreturn void refuse(const char *variable, const char *value, const char *reason) {
     const char *parts[] = {"faultshim: ", variable, "=", value, ": ", reason, "\n"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) RAW(SYS_write, STDERR_FILENO, parts[i], strlen(parts[i]));
@@ -124,7 +124,7 @@ const struct fault_config *fault_config(void) {
 /* For a process that a server has forked: reads the settings of the environment as it is now, and counts from 1. No
  * other thread may be running. */
 __attribute__((visibility("default"))) void ld_fault_configure_again(void) {
-    fault_config(); /* so that it is not done later */
+    fault_config(); /* so that it does not happen later */
     fault_forget_roots();
     memset(&config, 0, sizeof config);
     own_counter = 0;

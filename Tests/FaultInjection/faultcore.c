@@ -1,4 +1,4 @@
-/* The fault injector's heart: counts calls, and does, halves, fails or dies. */
+/* The core of the fault injector: counts calls, and makes, halves or fails them, or kills the process. */
 #include "faultshim.h"
 
 #include <errno.h>
@@ -119,7 +119,7 @@ static bool halve_size(const struct fault_call *call, long a[6]) {
     return true;
 }
 
-/* Makes of a call's arguments those of half of it. False if it can't be half done. */
+/* Changes a call's arguments to do half of it. False if it can't be half done. */
 static bool halve(const struct fault_call *call, long a[6], struct iovec vector[IOV_MAX]) {
     unsigned long amount = (unsigned long)a[call->amount];
     switch (call->tear) {
@@ -145,7 +145,7 @@ static long report(uint64_t n, const struct fault_call *call, const struct fault
     return result;
 }
 
-/* Call number `n`, which is the one. */
+/* Call number `n`, which is the one to hit. */
 __attribute__((noinline)) static long inject(uint64_t n, const struct fault_call *call, const long a[6],
                                              const struct fault_target *target) {
     long half[6];

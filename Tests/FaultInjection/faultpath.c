@@ -16,7 +16,7 @@ static const char *after(const char *text, const char *prefix) {
     return strncmp(text, prefix, length) == 0 ? text + length : NULL;
 }
 
-/* Reads a number in `base`, as /proc prints it, and moves `text` behind it. False if there is none. */
+/* Reads a number in `base`, as /proc prints it, and advances `text` past it. False if there is no number. */
 static bool read_number(const char **text, int base, unsigned long *number) {
     const char *start = *text;
     *number = 0;
@@ -28,7 +28,7 @@ static bool read_number(const char **text, int base, unsigned long *number) {
     }
 }
 
-/* Cuts off the mark that the kernel puts behind the name of an unlinked file, unless it is the file's real name. */
+/* Removes the mark that the kernel appends to the name of an unlinked file, unless it is the file's real name. */
 static void strip_deleted_mark(int fd, char *path) {
     static const char mark[] = " (deleted)";
     size_t length = strlen(path), tail = sizeof mark - 1;

@@ -74,7 +74,7 @@ static long give(long result) {
     return -1;
 }
 
-/* A call replaced: return type, name, parameters; how it is done and what it is about; the kernel's arguments. */
+/* A replaced call: return type, name, parameters; how it is made and what its target is; the kernel's arguments. */
 #define TARGET(kind, index) .shape = FAULT_##kind, .at = (index),
 #define TEARS(kind, index) .tear = TEAR_##kind, .amount = (index),
 #define TEARS_COPY(index, from, where) .tear = TEAR_COPY, .amount = (index), .source = (from), .offset = (where),
@@ -206,7 +206,7 @@ REPLACE(int, removexattr, (const char *path, const char *name), SYS_removexattr,
 REPLACE(int, lremovexattr, (const char *path, const char *name), SYS_lremovexattr, TARGET(PATH, 0), L(path), L(name))
 REPLACE(int, fremovexattr, (int fd, const char *name), SYS_fremovexattr, TARGET(FD, 0), fd, L(name))
 
-/* The kernel's call takes no flags; libc makes do without. */
+/* The kernel's call takes no flags; libc emulates them. */
 static long run_fchmodat(const long a[6]) {
     if (a[3] == 0) return RAW(SYS_fchmodat, a[0], a[1], a[2]);
     return NEXT(fchmodat)((int)a[0], (const char *)a[1], (mode_t)a[2], (int)a[3]) < 0 ? -errno : 0;
@@ -223,7 +223,7 @@ REPLACE(int, lchown, (const char *path, uid_t owner, gid_t group), SYS_fchownat,
 REPLACE(int, fchownat, (int dirfd, const char *path, uid_t owner, gid_t group, int flags), SYS_fchownat,
         TARGET(AT, 0), dirfd, L(path), L(owner), L(group), flags)
 
-/* To the kernel, no path means the descriptor itself; to libc only futimens may mean that. */
+/* The kernel takes a missing path for the descriptor itself; in libc only futimens may do so. */
 static long run_utimensat(const long a[6]) {
     return a[1] != 0 ? RAW(SYS_utimensat, a[0], a[1], a[2], a[3]) : -EINVAL;
 }
@@ -291,7 +291,7 @@ int __openat_2(int dirfd, const char *path, int flags) {
 }
 ALSO(__openat64_2, __openat_2)
 
-/* The template's Xs stand in the log: what becomes of them is known too late. */
+/* The log shows the template's Xs: the name that replaces them is known too late. */
 static long run_mkostemps(const long a[6]) {
     int fd = NEXT(mkostemps)((char *)a[0], (int)a[1], (int)a[2]);
     return fd < 0 ? -errno : fd;

@@ -1,8 +1,8 @@
-/* What the parts of the fault injector share. faultshim.c says what it does and how to build it. */
+/* Declarations that the parts of the fault injector share. faultshim.c says what it does and how to build it. */
 #ifndef FAULTSHIM_H
 #define FAULTSHIM_H
 
-#undef _FORTIFY_SOURCE /* its inline wrappers would stand in the way of defining open and its kin */
+#undef _FORTIFY_SOURCE /* its inline wrappers would prevent the definitions of open and its kin */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -13,10 +13,10 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
-/* Nothing but the calls themselves may be visible: a preloaded symbol replaces that of every library. */
+/* Only the calls themselves may be visible: a preloaded symbol replaces that of every library. */
 #pragma GCC visibility push(hidden)
 
-/* Where a call's target stands among its arguments, counted from `at`. */
+/* The position of a call's target among its arguments, counted from `at`. */
 enum fault_shape {
     FAULT_FD,      /* descriptor */
     FAULT_PATH,    /* path */
@@ -26,7 +26,7 @@ enum fault_shape {
     FAULT_ALL,     /* everything (sync) */
 };
 
-/* What half of a call is. */
+/* How a call can be half done. */
 enum fault_tear {
     TEAR_NOTHING, /* can't be half done */
     TEAR_BYTES,   /* argument `amount` is a number of bytes, of which the call may do fewer */
@@ -51,7 +51,7 @@ struct fault_call {
 
 struct fault_target {
     char first[PATH_MAX];
-    char second[PATH_MAX]; /* empty if there is but one */
+    char second[PATH_MAX]; /* empty if there is only one */
 };
 
 enum fault_mode {
@@ -66,7 +66,7 @@ enum fault_mode {
 };
 
 struct fault_config {
-    bool active; /* false: nobody asked for anything, all calls pass */
+    bool active; /* false: no variable is set, all calls pass */
     uint64_t at; /* 0: never */
     enum fault_mode mode;
     bool every;
@@ -74,11 +74,11 @@ struct fault_config {
     char log[PATH_MAX]; /* empty: none */
 };
 
-/* The environment's wishes, read once, when the first call comes or the library is loaded. */
+/* The settings from the environment, read once, at the first call or when the library is loaded. */
 const struct fault_config *fault_config(void);
 
-/* Does the call, counts it if it is watched, and fails or kills if it is the one. The result is the kernel's:
- * negative errno, or 0 and more. Needs 50 KiB of stack, no heap. */
+/* Makes the call, counts it if it is watched, and fails or kills if it is the one to hit. Returns the kernel's
+ * result: negative errno, or 0 and more. Needs 50 KiB of stack, no heap. */
 long fault_perform(const struct fault_call *call, const long a[6]);
 
 /* Whether the call's target, which is filled in, lies under a root. */
@@ -87,16 +87,16 @@ bool fault_watched(const struct fault_call *call, const long a[6], struct fault_
 /* Adds a root to watch: `path` normalised and, if it exists, without symbolic links. False if there are too many. */
 bool fault_add_root(const char *path);
 
-/* Watches no root any more. */
+/* Forgets all roots. */
 void fault_forget_roots(void);
 
-/* The absolute, lexically normalised path of `path` seen from `dirfd`. An empty path is the descriptor's own.
- * False if there is none, or none that fits. */
+/* The absolute, lexically normalised path of `path` seen from `dirfd`. An empty path is the descriptor's own. False
+ * if there is no such path, or it does not fit. */
 bool fault_resolve(int dirfd, const char *path, char out[PATH_MAX]);
 
 #pragma GCC visibility pop
 
-/* A system call as it is, errno untouched. Not libc's `syscall`, which is one of the calls replaced. */
+/* A raw system call that leaves errno alone. Not libc's `syscall`, which is one of the replaced calls. */
 static inline long fault_raw(long number, long a, long b, long c, long d, long e, long f) {
 #if defined(__x86_64__)
     long result;

@@ -28,7 +28,7 @@ def setUpModule():
     subprocess.run(compiler + ["-pthread", "-o", f"{BUILD}/driver", driver], check=True)
 
 
-# What "sequence" calls, and the files there are before and after each call.
+# The calls of "sequence", and the files before and after each call.
 SEQUENCE = "mkdir open write fsetxattr fsync renameat fsync ftruncate sendfile linkat unlink unlinkat rmdir".split()
 FULL, BOTH = b"0123456789", b"01230123456789"
 STATES = [
@@ -54,7 +54,7 @@ TORN_STATES = {
     9: {"d": None, "d/file": b"012301234", "d/file user.test": b"value"},
 }
 
-# What "every" is logged as: call, paths below the root, result. "fd" is any descriptor, "#" an unnamed file.
+# The log of "every": call, paths below the root, result. "fd" is any descriptor, "#" an unnamed file.
 EVERY = """
 creat a fd | creat a fd | open b fd | open b fd | openat c fd | open c fd | openat c fd | open . fd | linkat # named 0
 write c 10 | pwrite c 1 | pwrite c 1 | writev c 7 | pwritev c 7 | pwritev c 7 | pwritev2 c 7 | pwritev2 c 7
@@ -73,7 +73,7 @@ renameat2 r2 r3 0 | copy_file_range c 3 | unlink tab\\tline\\nback\\\\slash 0
 unlink r3 0 | open gone fd | unlink gone 0 | write gone 1 | open odd_(deleted) fd | write odd_(deleted) 1
 """
 
-# Command of "tear": what becomes of 100 dots when the call is torn (None: it has no half), its result when it is short.
+# Command of "tear": the result for 100 dots when the call is torn (None: it has no half), its result when it is short.
 DOTS = b"." * 100
 
 
@@ -123,7 +123,7 @@ class FaultShim(unittest.TestCase):
                 file.write(content)
 
     def drive(self, *arguments, shim=True, at=None, mode=None, **settings):
-        """Runs the driver in the root; its exit status and printed lines."""
+        """Runs the driver in the root; returns its exit status and printed lines."""
         environment = {"PATH": os.environ["PATH"]}
         if shim:
             defaults = {"root": self.root, "log": self.log, "count": self.count, "at": at, "mode": mode}

@@ -20,7 +20,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* Written at once, so that what was printed before a kill is there. */
+/* Written at once, so that output before a kill is not lost. */
 __attribute__((format(printf, 1, 2))) static void print(const char *format, ...) {
     char line[256];
     va_list rest;
@@ -45,7 +45,7 @@ static long show(const char *name, long result, bool number) {
     return result;
 }
 
-/* Which descriptor it is does not matter. */
+/* Prints only whether a descriptor was opened; its number does not matter. */
 static int show_opened(const char *name, int fd) {
     return (int)show(name, fd, false);
 }
@@ -59,7 +59,7 @@ static void check(bool held, const char *what) {
     _exit(2);
 }
 
-/* Each step a counted call, whatever became of the ones before. */
+/* Each step is a counted call, whether or not the ones before succeeded. */
 static void sequence(void) {
     int source = open("source", O_RDONLY);
     CALL(mkdir, "d", 0755);
@@ -83,7 +83,7 @@ static void sequence(void) {
 extern int __open_2(const char *path, int flags);
 extern int __openat64_2(int directory, const char *path, int flags);
 
-/* Every call replaced, at least once, with its names for large files. */
+/* Makes every replaced call at least once, also under its name for large files. */
 static void every(void) {
     struct iovec two[2] = {{"abc", 3}, {"defg", 4}};
     struct timespec times[2] = {{1, 0}, {2, 0}};
@@ -212,7 +212,7 @@ static void every(void) {
     CALL(write, odd, "1", 1);
 }
 
-/* One call that has a half, on "out", which has 100 bytes. */
+/* Makes one call that has a half, on "out", which has 100 bytes. */
 static void tear(const char *name) {
     int fd = open("out", O_RDWR), source = open("source", O_RDONLY);
     struct iovec three[3] = {{"abc", 3}, {"", 0}, {"defghij", 7}};
@@ -242,7 +242,7 @@ static void tear(const char *name) {
     if (strcmp(name, "posix_fallocate") == 0) CALL(posix_fallocate, fd, 0, 400);
 }
 
-/* What opens must leave no descriptor behind when it reports an error. */
+/* A call that opens a file must leave no descriptor behind when it reports an error. */
 static void opening(const char *name) {
     int first = dup(STDIN_FILENO);
     close(first);
@@ -315,7 +315,7 @@ static void fill(int fd) {
     check(fcntl(fd, F_SETFL, 0) == 0, "make a pipe wait");
 }
 
-/* A thread that waits in write is cancelled. */
+/* Cancels a thread that waits in write. */
 static void cancel(void) {
     int ends[2];
     pthread_t thread;
@@ -329,7 +329,7 @@ static void cancel(void) {
     print("%s\n", result == PTHREAD_CANCELED ? "cancelled" : "returned");
 }
 
-/* While a thread is in the write that is to kill the process, another one creates a file. */
+/* While a thread is in the write that is to kill the process, another thread creates a file. */
 static void hold(void) {
     char bytes[4096];
     pthread_t thread;
@@ -343,7 +343,7 @@ static void hold(void) {
     for (;;) check(read(fd, bytes, sizeof bytes) > 0, "empty a named pipe");
 }
 
-/* Five writes, each in a child of its own; the last child is this program anew. */
+/* Makes five writes, each in a separate child; the last child runs this program again. */
 static void family(const char *self) {
     for (int i = 0; i < 5; ++i) {
         pid_t child = fork();
@@ -357,7 +357,7 @@ static void family(const char *self) {
     }
 }
 
-/* Three children with settings of their own: of the writes of each, the one with the child's number fails. */
+/* Starts three children with their own settings: in each child, the write with the child's number fails. */
 static void server(const char *root) {
     union {
         void *address;

@@ -35,7 +35,7 @@ struct AttributesTests {
         #expect(found == given)
     }
 
-    @Test("are replaced with the value, also by none")
+    @Test("are replaced with the value, even by none")
     func replaced() throws {
         try fixture.set("a", [1], attributes: ValueAttributes(owner: "first", size: 99, modified: 1))
         try fixture.set("a", [1, 2], attributes: ValueAttributes(versionTag: "2"))
@@ -108,7 +108,7 @@ struct AttributesTests {
         #expect(try fixture.store.read(fixture.key("none")) { _ in true } == false)
     }
 
-    @Test("stay with the old value when the source of a new one gives up")
+    @Test("stay with the old value when the source of a new one fails")
     func givenUp() throws {
         try fixture.set("a", [1], attributes: ValueAttributes(owner: "me"))
         #expect(throws: GivenUp()) {

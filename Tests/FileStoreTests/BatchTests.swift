@@ -49,13 +49,13 @@ struct BatchTests {
         #expect(try fixture.get("c") == nil)
     }
 
-    @Test("that a crash has interrupted are whole once the store is opened again")
+    @Test("that a crash has interrupted are complete once the store is opened again")
     func interrupted() throws {
         let place = fixture.folder.path + "/fileSystem@documents"
         let journal = fixture.folder.path + "/.batch/journal"
         try fixture.set("a", [1])
-        // A folder that comes into the way while the batch is on its way cannot be made here; so the end of a whole
-        // batch is taken back, as a crash before it would leave it.
+        // This test cannot place an obstructing folder while the batch runs. So it reverts the end of a whole batch to
+        // the state that a crash before it would leave.
         try fixture.store.apply([change("a", [2]), change("b", [2])])
         let staged = "\(place)/.tmp/.0123456789abcdef-1"
         try FileManager.default.moveItem(atPath: place + "/b", toPath: staged)
@@ -66,7 +66,7 @@ struct BatchTests {
         #expect(!fixture.folder.exists(".batch/journal"))
     }
 
-    /// A journal that says: `fileSystem@documents/a` and `.../b` get new content. Written down here byte by byte,
+    /// A journal in which `fileSystem@documents/a` and `.../b` get new content. It is written here byte by byte,
     /// because later versions have to read it.
     private static let journal: [UInt8] = {
         var bytes = Array("LDBATCH".utf8) + [1] + Array("0123456789abcdef".utf8)
@@ -77,7 +77,7 @@ struct BatchTests {
         return bytes + (0..<8).map { UInt8(truncatingIfNeeded: sum >> ($0 * 8)) }
     }()
 
-    @Test("that cannot be completed keep a store from being opened, and say why")
+    @Test("that cannot be completed prevent a store from being opened, and the error gives the reason")
     func stuck() throws {
         try fixture.set("a", [1])
         let place = fixture.folder.path + "/fileSystem@documents"

@@ -25,7 +25,7 @@ struct EnumerationTests {
         #expect(try fixture.names().first == Array("B".utf8))
     }
 
-    @Test("keeps to a prefix of bytes", arguments: ["a", "ab", "e", "\u{e9}", "none", ""])
+    @Test("lists only names with a prefix, compared as bytes", arguments: ["a", "ab", "e", "\u{e9}", "none", ""])
     func prefix(prefix: String) throws {
         #expect(try fixture.names(prefix: prefix) == expected { $0.starts(with: prefix.utf8) })
     }

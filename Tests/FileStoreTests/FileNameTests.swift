@@ -30,7 +30,7 @@ struct FileNameTests {
     }
 
     @Test(
-        "of any length are kept, in folders that go with the last value",
+        "of any length are kept, in folders that are removed with the last value",
         arguments: [
             String(repeating: "a", count: 255), String(repeating: "a", count: 256), String(repeating: "a", count: 1024),
             String(repeating: "A", count: 85), String(repeating: "A", count: 86), String(repeating: "A", count: 1024),
@@ -58,7 +58,7 @@ struct FileNameTests {
         #expect(try fixture.folder.entries("fileSystem@documents") == [".tmp"])
     }
 
-    @Test("of random bytes come back from the folder as they were")
+    @Test("of random bytes come back from the folder unchanged")
     func random() throws {
         var generator = SystemRandomNumberGenerator()
         let letters = Array("aA0.%~/\u{e9} \n@_-".unicodeScalars)

@@ -75,7 +75,7 @@ struct FileStoreTests {
         try Data().write(to: URL(filePath: path))
         let error = #expect(throws: StorageError.self) { try StoreFixture.store(root: path + below) }
         #expect(error?.code == .storeUnavailable)
-        // It may name the file that is in the way, or the folder that it is in the way of.
+        // The error may name the obstructing file, or the folder that it obstructs.
         let names = error.map { $0.message.contains("'\(path)\(below)'") || $0.message.contains("'\(path)'") }
         #expect(names == true, "\(String(describing: error))")
     }
@@ -120,7 +120,7 @@ struct FileStoreTests {
         #expect(try fixture.get("a") == nil)
     }
 
-    @Test("closes the folders of namespaces that nobody uses any more")
+    @Test("closes the folders of namespaces that are no longer used")
     func closesFolders() throws {
         func open() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
         let before = try open()
@@ -130,7 +130,7 @@ struct FileStoreTests {
         #expect(try open() < before + 100)
     }
 
-    @Test("maps the system's refusals to codes that name the file")
+    @Test("maps the system's errors to codes, and names the file")
     func refusals() throws {
         try fixture.set("a", [1])
         #expect(unlink(fixture.folder.path + "/fileSystem@documents/a") == 0)
@@ -202,7 +202,7 @@ struct FileStoreTests {
             } catch let error as StorageError
                 where error.message.contains("keeps changing") || error.code == .corrupt
             {
-                // Told, not guessed: an emptied file is corrupt.
+                // An emptied file must be reported as corrupt.
             } catch {
                 failures.withLock { $0.append("\(error)") }
             }

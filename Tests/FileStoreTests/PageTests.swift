@@ -18,8 +18,8 @@ struct PageTests {
 
     private static func name(_ index: Int) -> String { "n\(1000 + index)" }
 
-    /// Lets the folders become so old that their times show a next change: before, nothing is kept for a next page. The
-    /// clock is the file system's, so there is nothing else to wait for.
+    /// Waits until the folders are old enough for their times to show a next change: before that, nothing is cached for
+    /// a next page. The clock is the file system's, so there is nothing else to wait for.
     private func age() { usleep(150_000) }
 
     private func page(after index: Int) throws -> [String] {
@@ -28,7 +28,7 @@ struct PageTests {
 
     private func names(_ indices: Int...) -> [String] { indices.map(Self.name) }
 
-    @Test("a value that comes or goes between two pages is on the second one, or is not")
+    @Test("a value that is set or removed between two pages is on the second one, or is not")
     func changes() throws {
         #expect(try page(after: 10) == names(11, 12, 13))
         #expect(try page(after: 13) == names(14, 15, 16))
@@ -40,7 +40,7 @@ struct PageTests {
         #expect(try page(after: 21) == names(22, 24, 25))
         age()
         #expect(try page(after: 25) == names(26, 27, 28))
-        // Backwards, and with another prefix.
+        // Go backwards, and then use another prefix.
         #expect(try page(after: 10) == names(11, 12, 13))
         #expect(try fixture.names(prefix: "n104", after: "n1040", limit: 2).count == 2)
         #expect(try page(after: 46) == names(47, 48, 49))
@@ -57,7 +57,7 @@ struct PageTests {
         #expect(try page(after: 13) == names(14, 19))
     }
 
-    @Test("a long name, which has folders of its own, is seen when it comes and when it goes")
+    @Test("a long name, which has folders of its own, is noticed when it is added and when it is removed")
     func longNames() throws {
         let long = (0..<4).map { "n1030-" + String(repeating: "long", count: 80) + "\($0)" }
         for name in long[..<3] { try fixture.set(name, []) }
@@ -92,7 +92,7 @@ struct PageTests {
             }
         }
         #expect(all == 20_050 && count == 20_050)
-        // It was 200 times as long.
+        // Without the cache it took 200 times as long.
         #expect(paged < whole * 40, "\(paged) and \(whole)")
     }
 }

@@ -2,7 +2,7 @@ import FileStore
 import LocalDataAPI
 import TestSupport
 
-/// A store in a folder of its own, with values as bytes.
+/// A store in a temporary folder, with values as bytes.
 struct StoreFixture: Sendable {
     let folder: TemporaryFolder
     let store: FileStore

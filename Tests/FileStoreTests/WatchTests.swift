@@ -31,7 +31,7 @@ struct WatchTests {
         #expect(before == names + ["batch", "A"] || before == names + ["A", "batch"])
     }
 
-    @Test("keeps to a prefix of bytes")
+    @Test("reports only names with a prefix, compared as bytes")
     func prefix() throws {
         try fixture.set("other", [1])
         let told = Recorder<String?>()
@@ -56,7 +56,7 @@ struct WatchTests {
 }
 
 extension Recorder<String?> {
-    /// The names that were told before one, which is compared as bytes; `nil` if that is not told.
+    /// The names that were reported before one, which is compared as bytes; `nil` if that name is not reported.
     fileprivate func names(before last: String) -> [[UInt8]]? {
         take { ($0 ?? "").utf8.elementsEqual(last.utf8) }?.dropLast().map { Array(($0 ?? "anything").utf8) }
     }

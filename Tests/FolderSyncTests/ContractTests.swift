@@ -6,7 +6,7 @@ import Testing
 
 @testable import FolderSync
 
-@Suite("What a transport promises, kept by FolderSync")
+@Suite("The promises of a transport, kept by FolderSync")
 struct ContractTests {
     private let folder: TemporaryFolder
     private let transport: FolderSync
@@ -20,14 +20,14 @@ struct ContractTests {
         try transport.publish(numbers.map { Numbered(writer, "n\($0 % names)", $0).record() })
     }
 
-    @Test("records arrive in the order of their publication, own ones too, on every device")
+    @Test("records, including own ones, arrive in the order of their publication on every device")
     func order() throws {
         for start in stride(from: 0, to: 300, by: 30) { try publish(start..<start + 30) }
         #expect(try transport.numbers() == Array(0..<300))
         #expect(try FolderSync.open(folder.path).numbers() == Array(0..<300))
     }
 
-    @Test("a position is resumed from, also by another process, and when the body stops")
+    @Test("a fetch resumes from a position, also in another process, and after the body has stopped")
     func resume() throws {
         try publish(0..<200)
         var position: Data?
@@ -66,7 +66,7 @@ struct ContractTests {
         #expect(try transport.all().records.count == 3)
     }
 
-    @Test("names that are none are refused before anything is written", arguments: ["", "A", "..", "a/b", "\u{e9}"])
+    @Test("invalid names are refused before anything is written", arguments: ["", "A", "..", "a/b", "\u{e9}"])
     func names(_ name: String) throws {
         #expect(throws: StorageError.invalidAddress) {
             try transport.publish(SyncRecord(writer: name, name: "n", content: Data()))
@@ -78,7 +78,7 @@ struct ContractTests {
         #expect(try folder.entries().isEmpty)
     }
 
-    @Test("what is replaced or removed is compacted away, and the rest stays for all positions")
+    @Test("replaced and removed records are compacted away, and the rest stays for all positions")
     func compaction() throws {
         try publish(0..<50)
         let early = try transport.all().position
@@ -108,14 +108,14 @@ struct ContractTests {
         #expect(names.contains("n5") && !names.contains("n3"))
     }
 
-    @Test("who knows everything before a base does not get it again")
+    @Test("a reader that knows everything before a base does not get it again")
     func baseIsSkipped() throws {
         var replica = Replica("r")
         for round in 0..<200 {
             try publish(10 * round..<10 * round + 10, names: 10)
             try replica.fetch(from: transport)
         }
-        // A base that is begun in the middle of a publication has records of it that are new.
+        // A base that begins in the middle of a publication has some of its new records.
         #expect((2000..<2100).contains(replica.delivered))
         #expect(try folder.segments(of: "a").count < 40)
     }

@@ -2,13 +2,13 @@ import FoundationEssentials
 import Glibc
 import TestSupport
 
-/// A program that copies a shared folder between machines, at its worst: in any order, any part of a file, late, again
-/// and in older versions, with conflict copies and temporary files, and with removals that come late.
+/// A program that copies a shared folder between machines, and misbehaves in every way: any order, any part of a file,
+/// late, repeated, in older versions, with conflict copies, temporary files and late removals.
 struct Copier {
     /// Each device's copy of the shared folder, by the device's name, which is also that of its writer.
     let folders: [String: String]
     var random: SeededGenerator
-    /// Whether it removes what the writer no longer has.
+    /// Whether it removes the files that the writer no longer has.
     var removes = true
 
     private var devices: [String] { folders.keys.sorted() }
@@ -28,7 +28,7 @@ struct Copier {
         try Data(bytes).write(to: URL(filePath: path))
     }
 
-    /// Does one thing with one file of a writer on its way to another device.
+    /// Copies one file of a writer to another device, in a random way.
     mutating func step() throws {
         guard let writer = devices.randomElement(using: &random), let to = devices.randomElement(using: &random),
             let from = devices.randomElement(using: &random), to != writer, from != to,
@@ -40,17 +40,17 @@ struct Copier {
         let known = content(target)
         switch Int.random(in: 0..<12, using: &random) {
         case 0...3 where source.count >= known.count:
-            // As Syncthing does, with a name that is left behind now and then.
+            // Like Syncthing, with a temporary name that is occasionally left behind.
             let temporary = path(to, writer, ".syncthing.\(file).tmp")
             try write(source, to: temporary)
             if Bool.random(using: &random) { try write(source, to: target) } else { rename(temporary, target) }
         case 4...5 where source.count > known.count:
             try write(source.prefix(Int.random(in: known.count...source.count, using: &random)), to: target)
         case 6:
-            // In place, from the beginning: shorter than it was for a while.
+            // Writes in place, from the beginning, so that the file is shorter for a while.
             try write(source.prefix(Int.random(in: 0...source.count, using: &random)), to: target)
         case 7 where source.count > known.count:
-            // Room is made for the whole file before its content comes.
+            // Allocates the whole file before its content arrives.
             let arrived = Int.random(in: known.count...source.count, using: &random)
             try write(source[..<arrived] + [UInt8](repeating: 0, count: source.count - arrived), to: target)
         case 8:
@@ -65,7 +65,7 @@ struct Copier {
         }
     }
 
-    /// Makes every device's copy as the writers' own are; what else lies there stays.
+    /// Makes every device's copy equal to the writers' own files; other files there stay.
     func finish() throws {
         for writer in devices {
             let own = files(writer, writer)
@@ -77,9 +77,10 @@ struct Copier {
         }
     }
 
-    /// Brings a writer a part of a file that it has lost, or of what is missing at the end of one.
+    /// Restores to a writer a part of a file that it has lost, or of the missing end of one.
     ///
-    /// - Parameter kept: The folder with what it had.
+    ///
+    /// - Parameter kept: The folder with its earlier files.
     mutating func bringBackPart(of writer: String, from kept: String) throws {
         try TemporaryFolder.makeFolder(path(writer, writer))
         let files = try FileManager.default.contentsOfDirectory(atPath: kept).sorted()
@@ -91,9 +92,10 @@ struct Copier {
         try write(source[..<arrived], to: path(writer, writer, file))
     }
 
-    /// Brings a writer the files that it has lost, and the longer versions of those that it has.
+    /// Restores to a writer the files that it has lost, and the longer versions of those that it has.
     ///
-    /// - Parameter kept: The folder with what it had.
+    ///
+    /// - Parameter kept: The folder with its earlier files.
     func bringBack(_ writer: String, from kept: String) throws {
         try TemporaryFolder.makeFolder(path(writer, writer))
         for file in try FileManager.default.contentsOfDirectory(atPath: kept).sorted() {

@@ -11,20 +11,21 @@ import Testing
 @Suite("FolderSync over a program that copies badly")
 struct CopierTests {
     private static let devices = ["a", "b", "c"]
-    /// How often a restored device publishes before anything comes back: the last is enough to compact several times.
+    /// The number of times that a restored device publishes before its files come back: the last is enough to compact
+    /// several times.
     private static let rounds = [0, 1, 3, 60]
 
-    /// Three devices, and what they have published.
+    /// Three devices, and their published records.
     private struct World {
         let folder: TemporaryFolder
         var random: SeededGenerator
         var copier: Copier
         var transports: [String: FolderSync] = [:]
         var replicas: [String: Replica] = [:]
-        /// The last number of each writer's names, without removed ones.
+        /// The last number of each of a writer's names, without removed ones.
         var published: [String: [String: Int]] = [:]
         var last = 0
-        /// Whether the records of a name must arrive in their order.
+        /// Whether the records of a name must arrive in order.
         var isOrdered = true
 
         init(seed: UInt64) throws {
@@ -77,7 +78,7 @@ struct CopierTests {
             }
         }
 
-        /// Checks that a device that has followed all the time, and a new one, know the newest of everything.
+        /// Checks that a device that has followed from the start, and a new one, know the newest record of every name.
         mutating func check() throws {
             for device in devices {
                 try fetch(device)
@@ -118,7 +119,7 @@ struct CopierTests {
         print("copier: \(Self.schedules(60).count) schedules, \(delivered) records delivered")
     }
 
-    @Test("what a device published after the image that it was restored from, and afterwards, is lost to nobody")
+    @Test("no device loses what a restored device published after its image was made, or after the restore")
     func restored() {
         for seed in Self.schedules(20) {
             do {
@@ -132,8 +133,8 @@ struct CopierTests {
         }
     }
 
-    /// Puts back what a device's folder was some time ago, all of it or the part of its own writer, after others have
-    /// got all that it has published since. Then a copying program brings that back, bit by bit.
+    /// Resets a device's folder to an earlier state, all of it or the part of its own writer, after other devices have
+    /// fetched all that it has published since. Then a copying program restores the files, bit by bit.
     private func restore(_ device: String, in world: inout World) throws {
         let isWhole = Bool.random(using: &world.random)
         let (shared, image, kept) = (
@@ -148,15 +149,15 @@ struct CopierTests {
             if Int.random(in: 0..<6, using: &world.random) == 0 { try world.restart(device) }
         }
         try world.copier.finish()
-        // What the copying program brings back is whole, whatever it does to the copies of the others meanwhile.
+        // The copying program restores whole files, whatever it does to the other copies meanwhile.
         try FileManager.default.copyItem(atPath: own, toPath: kept)
         try FileManager.default.removeItem(atPath: replaced)
         if !isEmpty { try FileManager.default.moveItem(atPath: image, toPath: replaced) }
         try TemporaryFolder.makeFolder(shared)
         try world.restart(device)
-        // What it does not know of comes late, and so behind what it publishes now.
+        // Files that it does not know of come late, and so after the ones that it publishes now.
         (world.isOrdered, world.copier.removes) = (false, false)
-        // It publishes before its folder comes back, now and then enough to compact, and others may get that first.
+        // It publishes before its folder comes back, sometimes enough to compact, and others may fetch that first.
         for _ in 0..<(Self.rounds.randomElement(using: &world.random) ?? 0) { try world.publish(device) }
         for _ in 0..<Int.random(in: 0...60, using: &world.random) { try world.copier.step() }
         for other in Self.devices { try world.fetch(other) }

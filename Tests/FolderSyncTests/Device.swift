@@ -7,20 +7,20 @@ import TestSupport
 
 @testable import FolderSync
 
-/// A record of the tests: its content tells what it is, so that a torn or mixed one is noticed.
+/// A record of the tests: its content encodes its identity, so that a torn or mixed record is noticed.
 struct Numbered: Hashable {
     let writer: String
     let name: String
     let number: Int
 
-    /// The record, with so many more bytes that its number determines.
+    /// The record, with additional bytes that its number determines.
     func record(_ more: Int = 0) -> SyncRecord {
         var content = Data("\(writer) \(name) \(number) \(more) ".utf8)
         content.append(contentsOf: SeededGenerator.bytes(more, seed: UInt64(number)))
         return SyncRecord(writer: writer, name: name, content: content)
     }
 
-    /// Reads a record; `nil` if a byte of it is not as it was published.
+    /// Reads a record; `nil` if any byte differs from the published one.
     init?(_ record: SyncRecord) {
         let words = record.content.split(separator: UInt8(ascii: " "), maxSplits: 4, omittingEmptySubsequences: false)
             .prefix(4).map { String(decoding: $0, as: UTF8.self) }
@@ -50,7 +50,7 @@ extension FolderSync {
 
     func publish(_ record: SyncRecord) throws { try publish([record]) }
 
-    /// Everything since a position, and the position behind it.
+    /// All records after a position, and the position after them.
     func all(since position: Data? = nil) throws -> (records: [SyncRecord], position: Data) {
         var records: [SyncRecord] = []
         let position = try fetch(since: position) {
@@ -60,7 +60,7 @@ extension FolderSync {
         return (records, position)
     }
 
-    /// The numbers of the records since a position, as they come.
+    /// The numbers of the records after a position, as they arrive.
     func numbers(since position: Data? = nil) throws -> [Int] {
         try all(since: position).records.map { record in
             guard let numbered = Numbered(record) else { throw TestFailure("a torn record of \(record.writer)") }
@@ -69,7 +69,7 @@ extension FolderSync {
     }
 }
 
-/// Keeps what is logged.
+/// Keeps all log messages.
 struct LogRecorder: StorageLogHandler {
     let level = StorageLogLevel.debug
     private let recorder = Recorder<String>()
@@ -79,13 +79,13 @@ struct LogRecorder: StorageLogHandler {
     var messages: [String] { recorder.all }
 }
 
-/// What a device knows of the records of others, as the host keeps it.
+/// The records of others that a device knows, as the host keeps them.
 struct Replica {
     let name: String
     var position: Data?
-    /// The greatest number of each writer's names.
+    /// The greatest number for each of a writer's names.
     var newest: [String: [String: Int]] = [:]
-    /// The number that came last of each writer's names.
+    /// The last received number for each of a writer's names.
     var last: [String: [String: Int]] = [:]
     var delivered = 0
     var positionsLost = 0
@@ -94,7 +94,7 @@ struct Replica {
 
     /// Fetches at most so many records.
     ///
-    /// - Parameter isOrdered: Whether a name's number must never go back.
+    /// - Parameter isOrdered: Whether a name's number must never decrease.
     mutating func fetch(from transport: FolderSync, atMost most: Int = .max, isOrdered: Bool = true) throws {
         var failure: String?
         var count = 0

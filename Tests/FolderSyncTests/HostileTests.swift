@@ -23,7 +23,7 @@ struct HostileTests {
 
     private func path(_ name: String) -> String { "\(folder.path)/shared/\(name)" }
 
-    /// A name of a segment with a stamp before or behind all others.
+    /// A segment's name whose stamp sorts before or after all others.
     private func name(_ stamp: UInt64, _ id: UInt64 = 77) -> String {
         SegmentName(stamp: stamp, id: id).description
     }
@@ -67,12 +67,12 @@ struct HostileTests {
         try checkWorks()
     }
 
-    @Test("garbage, empty and huge files are passed over")
+    @Test("garbage, empty and huge files are skipped")
     func garbage() throws {
         try folder.write([], to: "shared/a/\(name(1))")
         try folder.write(SeededGenerator.bytes(5000, seed: 3), to: "shared/a/\(name(.max >> 3, 5))")
         let own = try #require(folder.content("shared/a/\(folder.segments(of: "shared/a")[0])"))
-        // A copy under another name, another segment's frames behind a header, and a file of a terabyte of nothing.
+        // A copy under another name, another segment's frames after a header, and an empty file of one terabyte.
         try folder.write(own, to: "shared/a/\(name(7))")
         try TemporaryFolder.makeFolder(path("b"))
         for segment in try folder.segments(of: "shared/a") { try folder.write(own, to: "shared/b/\(segment)") }
@@ -89,7 +89,7 @@ struct HostileTests {
         try checkWorks()
     }
 
-    @Test("a changed byte anywhere holds back what is behind it, of that writer alone, until it is repaired")
+    @Test("a changed byte anywhere holds back the later records of that writer alone, until it is repaired")
     func damage() throws {
         try transport.publish((0..<5).map { Numbered("b", "n\($0)", 1000 + $0).record() })
         let file = try "shared/a/\(folder.segments(of: "shared/a")[0])"
@@ -106,12 +106,12 @@ struct HostileTests {
         #expect(try FolderSync.open(path("")).numbers().filter { $0 < 1000 } == expected)
     }
 
-    @Test("a writer that has read from the start comes past a changed byte of its own, and so does everybody")
+    @Test("a writer that has read from the start gets past a changed byte of its own, and so do all others")
     func repair() throws {
         let file = try "shared/a/\(folder.segments(of: "shared/a")[0])"
         let whole = try #require(folder.content(file))
         for (number, offset) in stride(from: 0, to: whole.count, by: 97).enumerated() {
-            // Each process begins a segment, which follows the damaged one.
+            // Each process begins a segment after the damaged one.
             try FolderSync.open(path("")).publish(Numbered("a", "later", 2000 + number).record())
             var damaged = whole
             damaged[offset] ^= 0x40
@@ -129,7 +129,7 @@ struct HostileTests {
         #expect(try Set(expected).isSubset(of: FolderSync.open(path("")).numbers()))
     }
 
-    @Test("every prefix of a segment is read to its last whole record, and on from there")
+    @Test("every prefix of a segment is read to its last whole record, and reading resumes there")
     func prefixes() throws {
         let file = try "shared/a/\(folder.segments(of: "shared/a")[0])"
         let whole = try #require(folder.content(file))
@@ -147,7 +147,7 @@ struct HostileTests {
         #expect(numbers == expected)
     }
 
-    @Test("an own segment that is cut off, replaced or removed does not keep later records from anybody")
+    @Test("an own segment that is cut off, replaced or removed does not hide later records from anyone")
     func ownIsChanged() throws {
         let file = try "shared/a/\(folder.segments(of: "shared/a")[0])"
         let whole = try #require(folder.content(file))
@@ -169,7 +169,7 @@ struct HostileTests {
     }
 
     @Test(
-        "what may not be read is reported, and keeps nothing of others back",
+        "an unreadable file is reported, and does not hold back records of others",
         .enabled(if: geteuid() != 0, "root reads every file"), arguments: ["a", "segment"])
     func unreadable(_ kind: String) throws {
         try transport.publish((0..<3).map { Numbered("b", "n\($0)", 1000 + $0).record() })
@@ -188,7 +188,7 @@ struct HostileTests {
         #expect(try reader.numbers(since: position) == expected)
     }
 
-    @Test("a folder that is read-only is read, and says so to who publishes", .enabled(if: geteuid() != 0))
+    @Test("a read-only folder is read, and publishing into it reports the reason", .enabled(if: geteuid() != 0))
     func readOnly() throws {
         for folder in ["", "a"] { #expect(chmod(path(folder), 0o500) == 0) }
         defer { for folder in ["", "a"] { chmod(path(folder), 0o700) } }
@@ -210,7 +210,7 @@ struct HostileTests {
         let position = try transport.all().position
         #expect(rename(path("a"), "\(folder.path)/a") == 0)
         if isEmptied {
-            // As if it was set up again: nothing tells that from a folder that somebody has emptied.
+            // As if it had been set up again, which looks the same as a folder that somebody has emptied.
             #expect(throws: StorageError(.positionLost)) { try transport.all(since: position) }
         } else {
             #expect(rmdir(path("")) == 0)
@@ -229,13 +229,13 @@ struct HostileTests {
         try checkWorks()
     }
 
-    @Test("an unfinished file is waited for, but one that stays so for long is not")
+    @Test("a reader waits for an unfinished file, but not for long")
     func unfinished() throws {
         let position = try transport.all().position
         let file = try "shared/a/\(folder.segments(of: "shared/a")[0])"
         let whole = try #require(folder.content(file))
         try folder.write(whole.prefix(20), to: file)
-        // Nothing is lost, and nothing is given again.
+        // Nothing is lost, and nothing is passed again.
         let (records, waiting) = try transport.all(since: position)
         #expect(records.isEmpty)
         try transport.publish(Numbered("b", "n", 7).record())
@@ -251,7 +251,7 @@ struct HostileTests {
         }
     }
 
-    @Test("a base of a terabyte is waited for, and what came before it is read")
+    @Test("a reader waits for a base of a terabyte, and reads the records before it")
     func unfinishedBase() throws {
         let forged = SegmentHeader(
             writer: "a", name: SegmentName(stamp: Publisher.now + 1_000_000_000, id: 99), previous: nil,

@@ -7,19 +7,19 @@ import Testing
 
 @testable import FolderSync
 
-/// What other processes do in tests: this test program, started again with only this test. Without that it does
-/// nothing.
+/// The steps of other processes in tests: this test program, started again with only this test. Without the variable it
+/// does nothing.
 @Suite("The steps of other processes with FolderSync")
 struct ProcessSteps {
     private static let variable = "LOCALDATA_FOLDER_SYNC_PROCESS"
     private static let work = TestRun.environment[variable]?.split(separator: " ").map(String.init)
 
-    /// Whether this is such a process.
+    /// Whether this process is one of them.
     static var isRunning: Bool { work != nil }
 
     /// Starts a process, waits for it and returns what it printed as its result.
     static func run(_ work: String...) throws -> String {
-        // The filter must select the steps alone: a process that starts tests which start processes would never end.
+        // The filter must select only the steps: processes whose tests start further processes would never end.
         guard Self.work == nil else { throw TestFailure("steps began further steps") }
         let end = try ChildProcess(
             TestRun.program,
@@ -42,7 +42,7 @@ struct ProcessSteps {
         }
     }
 
-    /// Publishes 200 records as the writer `a`, now and then with a new transport.
+    /// Publishes 200 records as the writer `a`, sometimes with a new transport.
     private func publish(to folder: String, named name: String) throws {
         var transport = try FolderSync.open(folder)
         for number in 1...200 {
@@ -51,7 +51,7 @@ struct ProcessSteps {
         }
     }
 
-    /// Answers as the writer `b` each record of `a`, when it is notified of it, until the record that is named `end`.
+    /// Answers each record of `a` as the writer `b`, when it is notified, up to the record with the name `end`.
     private func answer(in folder: String) throws {
         let transport = try FolderSync.open(folder)
         let notices = Recorder<SyncNotice>()
@@ -69,9 +69,10 @@ struct ProcessSteps {
         }
     }
 
-    /// Publishes 100,000 records and a second time half of them, and fetches them all.
+    /// Publishes 100,000 records and half of them again, and fetches all.
     ///
-    /// - Returns: By how many MiB the memory in use grew at most.
+    ///
+    /// - Returns: The largest growth of the memory in use, in MiB.
     private func stream(through folder: String) throws -> Int {
         let transport = try FolderSync.open(folder, segment: 1 << 20)
         let before = try Self.peak()
@@ -91,7 +92,7 @@ struct ProcessSteps {
         return try Self.peak() - before
     }
 
-    /// The most memory that this process has had so far, in MiB; see proc(5).
+    /// This process's peak of memory, in MiB; see proc(5).
     private static func peak() throws -> Int {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

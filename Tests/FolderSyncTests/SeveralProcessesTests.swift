@@ -50,7 +50,7 @@ struct ProcessTests {
         print("folder: a question and its answer take \(sorted[100]) between two processes, median of 200")
     }
 
-    /// Publishes records as the writer `a` and waits for each one's answer.
+    /// Publishes records as the writer `a` and waits for an answer to each.
     private func ask(_ count: Int, in folder: String, _ times: Recorder<Duration>) throws {
         let transport = try FolderSync.open(folder)
         let notices = Recorder<SyncNotice>()
@@ -98,7 +98,7 @@ struct ProcessTests {
                 return
             }
             begun.wait()
-            // Whenever the call begins, one of these comes after that.
+            // Whenever the call begins, another of these follows.
             while outcome.all.isEmpty {
                 transport.cancel()
                 usleep(1000)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FolderSync
 
-@Suite("Notices of FolderSync")
+@Suite("Notifications of FolderSync")
 struct WatchTests {
     private let folder: TemporaryFolder
     private let transport: FolderSync
@@ -24,7 +24,7 @@ struct WatchTests {
 
     private func wait(for notice: SyncNotice) -> Bool { notices.take { $0 == notice } != nil }
 
-    @Test("an own publication, another process's, and a file that is copied there are noticed")
+    @Test("an own publication, another process's, and a file that is copied there are reported")
     func changes() throws {
         try TemporaryFolder.makeFolder("\(folder.path)/shared")
         let subscription = try subscribe(to: transport)
@@ -45,7 +45,7 @@ struct WatchTests {
         #expect(wait(for: .changed))
     }
 
-    @Test("a folder that comes and goes is noticed, and calls say that it is not there")
+    @Test("a folder that appears and disappears is reported, and calls report when it is missing")
     func reachability() throws {
         let shared = "\(folder.path)/shared"
         let subscription = try subscribe(to: transport)
@@ -67,10 +67,10 @@ struct WatchTests {
         #expect(try transport.numbers() == [1, 3])
     }
 
-    @Test("changes that the system does not report are found by looking")
+    @Test("changes that the system does not report are found by polling")
     func poll() throws {
         try TemporaryFolder.makeFolder("\(folder.path)/shared/a")
-        // As on NFS, where inotify(7) reports no changes of other machines.
+        // As on NFS, where inotify(7) does not report changes by other machines.
         let transport = try FolderSync.open("\(folder.path)/shared", poll: 1)
         let thread = try WatchThread(
             transport.folder, poll: 1, watches: false, log: { _ in }, tell: { [notices] in notices.add($0) })
@@ -89,13 +89,13 @@ struct WatchTests {
         #expect(wait(for: .unreachable))
         #expect(throws: StorageError.storeUnavailable) { try transport.publish(Numbered("a", "n", 1).record()) }
         try TemporaryFolder.makeFolder("\(folder.path)/shared/.stfolder")
-        // The system reports no mount, but the next file.
+        // The system does not report a mount, but it reports the next file.
         try folder.write([1], to: "shared/file")
         #expect(wait(for: .reachable))
         try transport.publish(Numbered("a", "n", 1).record())
     }
 
-    @Test("after unsubscribe no notice is running or follows; others go on")
+    @Test("after unsubscribe no notification is running or follows; others continue")
     func unsubscribe() throws {
         try TemporaryFolder.makeFolder("\(folder.path)/shared")
         let others = Recorder<SyncNotice>()

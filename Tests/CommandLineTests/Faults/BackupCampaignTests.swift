@@ -160,7 +160,7 @@ struct RestoreOperation: Sendable, CustomTestStringConvertible {
         return found
     }
 
-    /// Staged values that have not been renamed.
+    /// Staged values that are not in place yet.
     func staged(in home: Home) throws -> [Substring] {
         try home.shell(
             """
