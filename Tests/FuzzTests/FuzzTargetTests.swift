@@ -3,9 +3,9 @@ import FuzzExercise
 import TestSupport
 import Testing
 
-/// What libFuzzer does for hours in `Tests/Fuzz/run`, in seconds: every input that was found worth keeping, and some
+/// Does in seconds what libFuzzer does for hours in `Tests/Fuzz/run`: reads every input of the corpus, and some
 /// thousand mutations that are the same in every run.
-@Suite("any bytes at all, given to the readers of outside input") struct FuzzTargetTests {
+@Suite("arbitrary bytes, given to the readers of outside input") struct FuzzTargetTests {
     private static func corpus(of target: FuzzTarget) throws -> [(name: String, bytes: [UInt8])] {
         let folder = "\(Repository.tests)/Fuzz/Corpus/\(target.rawValue)"
         return try FileManager.default.contentsOfDirectory(atPath: folder).sorted().map { name in
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test("readers keep their promises for all that fuzzing found", arguments: FuzzTarget.allCases)
+    @Test("readers keep their promises for every input that fuzzing kept", arguments: FuzzTarget.allCases)
     func corpusIsReplayed(_ target: FuzzTarget) throws {
         let corpus = try Self.corpus(of: target)
         #expect((10..<200).contains(corpus.count))

@@ -57,7 +57,7 @@ extension ArraySlice: JSONBytes where Element == UInt8 {}
             let bytes = Array(text.utf8)
             var reason: JSONFault.Reason?
             do throws(JSONFault) { _ = try JSON.read(bytes, deepest: 9) } catch { reason = error.reason }
-            // Whether names differ is not looked at.
+            // Skipping does not check whether names differ.
             if reason == .newName { continue }
             var cursor = JSONCursor((Array("[,".utf8) + bytes)[2...], from: 2)
             var passed: JSONFault.Reason?

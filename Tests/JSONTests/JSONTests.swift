@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-@Suite("JSON that loses nothing") struct JSONTests {
+@Suite("Lossless JSON") struct JSONTests {
     private func parse(_ text: String) throws -> JSON { try parse(Array(text.utf8)) }
 
     private func parse(_ bytes: [UInt8]) throws -> JSON {
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(
-        "a number keeps its value as floating point, or is known not to",
+        "a number keeps its value as floating point, or is known to lose it",
         arguments: [
             ("1.10", 1.1), ("1e3", 1000), ("0.1", 0.1), ("-0.0", 0), ("100", 100), ("1E400", nil), ("1e-400", nil),
             ("12345678901234567890123", nil), ("0.1000000000000000055511151231257827", nil), ("9007199254740993", nil),

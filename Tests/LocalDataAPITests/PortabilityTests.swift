@@ -2,8 +2,8 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// The library LocalDataAPI is kept in a form that other systems can compile. No compiler of those is at hand, so the
-/// sources are read.
+/// The sources of LocalDataAPI must compile on other systems. No such compiler is available here, so the tests search
+/// the sources.
 @Suite("The API's sources on other systems")
 struct PortabilityTests {
     /// The folders of other targets.
@@ -19,7 +19,7 @@ struct PortabilityTests {
         }
     }
 
-    @Test("what only Linux has is imported only there, and no interface shows the C library")
+    @Test("Linux's own modules are imported only on Linux, and no interface shows the C library")
     func imports() throws {
         let sources = try Self.sources()
         #expect(sources.count > 60)

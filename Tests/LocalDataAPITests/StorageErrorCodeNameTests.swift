@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Names of error codes")
 struct StorageErrorCodeNameTests {
-    /// Every code that has a sentence of its own.
+    /// Every code that has its own sentence.
     private static let known = (0...1000).map { StorageError.Code(rawValue: $0) }
         .filter { $0.summary != "error \($0.rawValue)" }
 

@@ -1,7 +1,7 @@
 internal import FuzzExercise
 internal import Glibc
 
-/// What libFuzzer calls with each input. It takes the end of the process for a finding.
+/// libFuzzer calls this with each input. It takes the end of the process for a finding.
 @c(LLVMFuzzerTestOneInput)
 public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     do {
@@ -12,8 +12,8 @@ public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     }
 }
 
-/// The kind of input, which LOCALDATA_FUZZ_TARGET names. With LOCALDATA_FUZZ_SAMPLES the process only writes the valid
-/// inputs of that kind to the folder that it names.
+/// The kind of input, from LOCALDATA_FUZZ_TARGET. With LOCALDATA_FUZZ_SAMPLES the process only writes the valid inputs
+/// of that kind to the named folder.
 private let target: FuzzTarget = {
     guard let name = getenv("LOCALDATA_FUZZ_TARGET"), let target = FuzzTarget(rawValue: String(cString: name)) else {
         stop("LOCALDATA_FUZZ_TARGET is not one of: \(FuzzTarget.allCases.map(\.rawValue).joined(separator: ", "))")

@@ -1,7 +1,7 @@
 import LocalDataAPI
 import LocalDataHost
 
-/// Bytes that come in pieces, as from a pipe.
+/// Bytes that arrive in pieces, as from a pipe.
 final class ByteSource {
     private var rest: Slice<UnsafeRawBufferPointer>
     private let pieceSize: Int
@@ -11,7 +11,7 @@ final class ByteSource {
         self.pieceSize = pieceSize
     }
 
-    /// Like read(2): how many bytes came, 0 at the end.
+    /// Like read(2): returns the number of bytes, 0 at the end.
     func read(into memory: UnsafeMutableRawBufferPointer) -> Int {
         let piece = rest.prefix(min(pieceSize, memory.count))
         memory.copyBytes(from: piece)
@@ -19,7 +19,7 @@ final class ByteSource {
         return piece.count
     }
 
-    /// A read function for what takes one.
+    /// A read function for callers that take one.
     var source: SecretBuffer.Source {
         { (memory) throws(StorageError) in self.read(into: memory) }
     }

@@ -4,7 +4,7 @@ import LocalDataAPI
 
 @testable import LocalDataHost
 
-/// The configuration's text: what it is read as, here and by the toolchain's decoder, and what an edit does to it.
+/// The configuration's text: its value according to this reader and the toolchain's decoder, and the effect of an edit.
 enum ConfigurationExercise {
     static func run(_ bytes: [UInt8]) throws {
         if let text = String(validating: bytes, as: UTF8.self) { try checkPath(text) }
@@ -30,7 +30,7 @@ enum ConfigurationExercise {
         try require(again == path, "a key path that was printed is parsed as another one")
     }
 
-    /// Each value is found where the decoder reads the same.
+    /// Checks that each value is where the decoder reads the same value.
     private static func compare(_ node: JSON, _ value: JSONValue, _ bytes: [UInt8]) throws {
         switch value {
         case .object(let members):
@@ -51,7 +51,7 @@ enum ConfigurationExercise {
         }
     }
 
-    /// The value as the decoder reads it, in an array: it reads on behind a number that ends its input.
+    /// The value as the decoder reads it, in an array: the decoder reads past a number that ends its input.
     private static func decoded(_ bytes: ArraySlice<UInt8>) -> JSONValue? {
         let decoder = JSONDecoder()
         decoder.allowsJSON5 = true
@@ -59,7 +59,7 @@ enum ConfigurationExercise {
         return (try? decoder.decode([JSONValue].self, from: text))?.first
     }
 
-    /// From 2^53 on, the decoder drops what stands behind the point.
+    /// From 2^53 on, the decoder drops the digits after the decimal point.
     private static func isSame(_ decoded: JSONValue, _ value: JSONValue) -> Bool {
         guard case .integer(let whole) = decoded, case .double(let number) = value else { return decoded == value }
         return (Double(whole) - number).magnitude <= number.ulp
@@ -69,7 +69,7 @@ enum ConfigurationExercise {
         .object(["a": .array([.integer(1), .string("x\n\"'\u{1}")]), "b c": .null]), .string("//"), .bool(true),
     ]
 
-    /// An edit changes what it names and nothing else.
+    /// Checks that an edit changes what it names and nothing else.
     private static func edit(_ document: ConfigurationDocument, at path: [String]) throws {
         let removed = try document.removing(at: path)
         try require(

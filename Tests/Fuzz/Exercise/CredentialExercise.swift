@@ -4,7 +4,7 @@ import LocalDataAPI
 @testable import HostClients
 @testable import LocalDataHost
 
-/// Requests of git and Docker, the URLs and JSON in them, and the names and values that become of them.
+/// Requests of git and Docker, the URLs and JSON in them, and the names and values made from them.
 enum CredentialExercise {
     static func run(_ bytes: UnsafeRawBufferPointer) throws {
         try checkRequest(bytes)
@@ -26,7 +26,7 @@ enum CredentialExercise {
             try require(CredentialName.decode(name).elementsEqual(bytes), "a name stands for other bytes")
             try require(!special.contains { name.contains($0) }, "a character that has to be escaped is not")
         }
-        // Names of others may be any text.
+        // Names that other programs made may be any text.
         let name = String(decoding: bytes, as: UTF8.self)
         let again = CredentialName.encode(CredentialName.decode(name))
         try require(
@@ -50,7 +50,7 @@ enum CredentialExercise {
         guard case .success(let request) = whole, let entry = GitCredentialEntry(request) else { return }
         let again = GitCredentialEntry(entry.value)
         for field in GitCredentialRequest.Field.allCases {
-            // An empty password in front of a credential is none.
+            // An empty password in an entry counts as absent.
             if field == .password, entry[field]?.isEmpty == true { continue }
             try require(again[field] == entry[field], "a stored credential has another \(field.rawValue)")
         }

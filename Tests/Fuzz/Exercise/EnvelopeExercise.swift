@@ -2,7 +2,7 @@ internal import FoundationEssentials
 package import LocalDataAPI
 package import LocalDataHost
 
-/// Gives any bytes to the readers of envelopes and holds them to what they promise of all bytes.
+/// Gives arbitrary bytes to the readers of envelopes, and checks their promises.
 package struct EnvelopeExercise: Sendable {
     private let envelope: Envelope
     private let material: SecretBytes
@@ -15,10 +15,10 @@ package struct EnvelopeExercise: Sendable {
         }
     }
 
-    /// Exercises with a provider that protects nothing, so that changed bytes get as far as can be.
+    /// Exercises with a provider that protects nothing, so that changed bytes get as far as possible.
     package static func withGuessableTags() throws -> EnvelopeExercise { try EnvelopeExercise(guessableProvider()) }
 
-    /// The address that everything is opened for.
+    /// The address for which everything is opened.
     package static let address = StorageAddress(StorageNamespace(domain: "keychain", scope: "a"), name: "b")
 
     /// The provider that protects nothing.
@@ -28,7 +28,7 @@ package struct EnvelopeExercise: Sendable {
         return try image.openCrypto("guessable", options: [:], folder: "/nonexistent", log: SilentLog())
     }
 
-    /// Tries every promise; the bytes are lent.
+    /// Checks every promise; the bytes are borrowed.
     ///
     /// - Throws: `Violation`.
     package func run(_ bytes: UnsafeRawBufferPointer) throws {
@@ -60,7 +60,7 @@ package struct EnvelopeExercise: Sendable {
         }
     }
 
-    /// That a header has one encoding, and is known to be too short as long as it is.
+    /// Checks that a header has only one encoding, and that it is reported as incomplete without its last byte.
     private func check(_ header: EnvelopeHeader, _ bytes: UnsafeRawBufferPointer) throws {
         let again = try EnvelopeHeader(
             cipher: header.cipher, derivation: header.derivation, chunkExponent: header.chunkExponent,
@@ -79,14 +79,14 @@ package struct EnvelopeExercise: Sendable {
         }
     }
 
-    /// The key that a header asks for, whichever it is.
+    /// The key for any header.
     private func find(_ header: EnvelopeHeader) -> EnvelopeKey { EnvelopeKey(material, id: header.keyID) }
 
     private func openWhole(_ bytes: UnsafeRawBufferPointer) -> Result<Data, StorageError> {
         Result { () throws(StorageError) in try envelope.open(Data(bytes), find: find).value }
     }
 
-    /// What is handed out, from memory that is exactly as long as each piece, and why no more is.
+    /// The bytes handed out, from memory that is exactly as long as each piece, and the error that ends them.
     private func openPieces(_ bytes: UnsafeRawBufferPointer, of size: Int) -> (Data, StorageError?) {
         let opener = EnvelopeOpener(envelope, find: find)
         var value = Data()

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// A kind of input that comes from outside, and what its readers promise for any bytes: they return or throw and never
-/// trap, two ways to read the same bytes agree, and what was accepted encodes back.
+/// A kind of input from outside, and the promises of its readers for any bytes: they return or throw and never trap,
+/// two ways to read the same bytes agree, and accepted input encodes back.
 package enum FuzzTarget: String, CaseIterable, Sendable {
     /// Sealed values.
     case envelope
@@ -19,13 +19,13 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case manifests
     /// Requests of git and Docker.
     case credentials
-    /// Contents of sync records, and what sync keeps of keys, of its progress and of the other devices.
+    /// Contents of sync records, and the data that sync keeps about keys, its progress and the other devices.
     case sync
-    /// Entries of a sync group's log, as they are signed and as they are published, and codes of invitations.
+    /// Entries of a sync group's log, in signed and in published form, and codes of invitations.
     case group
     /// Segments of a folder that a program copies between devices: their names, headers and frames; and positions.
     case segments
-    /// What a NATS server answers, and positions in its streams.
+    /// Answers of a NATS server, and positions in its streams.
     case stream
 
     /// Gives bytes to the readers. The bytes are borrowed for the call.
@@ -48,7 +48,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         }
     }
 
-    /// Valid inputs, written by the current encoders: what mutations start from beside the corpus.
+    /// Valid inputs, written by the current encoders: mutations start from these and from the corpus.
     package func samples() throws -> [[UInt8]] {
         switch self {
         // Its corpus was grown from the envelopes of its tests.

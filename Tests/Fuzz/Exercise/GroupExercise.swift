@@ -3,14 +3,14 @@ import LocalDataAPI
 
 @testable import LocalDataHost
 
-/// What a group's log is made of: entries as they are signed and as they are published, one by one and as a log; and
-/// codes of invitations. With a provider that protects nothing, so that changed bytes get as far as can be.
+/// The parts of a group's log: entries in signed and in published form, one by one and as a log; and codes of
+/// invitations. The provider protects nothing, so that changed bytes get as far as possible.
 struct GroupExercise: Sendable {
     private let crypto: GroupCrypto
     private let keys: GroupKeys
-    /// A log with entries of every kind, in the order in which they were made.
+    /// A log with entries of every kind, in the order of their creation.
     private let log: [Data]
-    /// The same entries as they are signed.
+    /// The same entries in signed form.
     private let signed: [Data]
     private let code: String
 
@@ -24,7 +24,7 @@ struct GroupExercise: Sendable {
         var (joined, _, _) = try GroupLog.joining(
             log.entries, by: invitation, as: second, named: "zweites Gerät", role: .all, at: 1002, crypto)
         _ = try joined.rekey(by: second, at: 1003)
-        // Without knowledge of each other.
+        // This entry and the removal below are made without knowledge of each other.
         _ = try joined.forget(first.id, by: second, at: 1004)
         log.add(contentsOf: joined.entries.dropLast())
         _ = try log.remove(second.id, by: first, at: 1004)
@@ -50,7 +50,7 @@ struct GroupExercise: Sendable {
         try checkCode(bytes)
     }
 
-    /// That an entry that is accepted has one form.
+    /// Checks that an accepted entry has one form.
     private func checkEntry(_ bytes: Data) throws {
         let isGenesis = bytes.count > 1 && bytes[1] == GroupEntry.Kind.genesis.rawValue
         let named = isGenesis ? try GroupEntry.id(of: bytes, crypto) : EntryID(bytes.dropFirst(2).prefix(EntryID.size))
@@ -65,7 +65,7 @@ struct GroupExercise: Sendable {
         try require(entry.profile.map { GroupEntry.isName($0.name) } ?? true, "a device has a name that none may have")
     }
 
-    /// That the log says the same in whatever order its entries arrive, and after it was kept.
+    /// Checks that the log gives the same state whatever the order of its entries, and after it was stored.
     private func checkLog(_ bytes: Data) throws {
         var entries: [Data] = []
         var rest = bytes

@@ -1,8 +1,8 @@
 internal import LocalDataAPI
 
-/// A crypto provider that protects nothing: its tags follow from the nonce alone, and it accepts every signature, so
-/// that a fuzzer which changes bytes gets past them, to what readers do with the bytes behind. Only what is exercised
-/// opens with it.
+/// A crypto provider that protects nothing: its tags follow from the nonce alone, and it accepts every signature. So a
+/// fuzzer that changes bytes gets past the checks, to the code that reads the bytes after them. Only exercises open
+/// with it.
 struct GuessableCrypto: SigningProvider {
     static let component = ComponentInfo(id: "guessable", summary: "computes what can be guessed; for fuzzing only")
 
@@ -13,7 +13,7 @@ struct GuessableCrypto: SigningProvider {
 
     init(options: ComponentOptions, host: HostServices) throws {}
 
-    /// The end of the nonce, which is the chunk's number and whether it is the last, and as many zeros as fit.
+    /// The end of the nonce, which is the chunk's number and a flag for the last chunk, and as many zeros as fit.
     private static func tagByte(_ index: Int, _ nonce: RawSpan) -> UInt8 {
         index < 9 ? nonce.unsafeLoad(fromByteOffset: nonce.byteCount - 9 + index, as: UInt8.self) : 0
     }

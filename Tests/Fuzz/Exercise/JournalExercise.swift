@@ -5,8 +5,8 @@ import LocalDataAPI
 @testable import DurableFiles
 @testable import LocalDataHost
 
-/// Journals. Those that end in a sum are read as they are, and with the sum that fits, so that changed bytes get behind
-/// it.
+/// Journals. Those that end in a checksum are read unchanged, and with the right checksum, so that changed bytes get
+/// past it.
 enum JournalExercise {
     static func run(_ bytes: [UInt8]) throws {
         try checkIntent(bytes)

@@ -4,7 +4,8 @@ import LocalDataAPI
 
 @testable import MigrationManifest
 
-/// Property lists: the serializer's way, which is the toolchain's decoder behind a check, and the reader of migrations.
+/// Property lists: through the serializer, which checks before it uses the toolchain's decoder, and through the reader
+/// of migrations.
 enum PropertyListExercise {
     static func run(_ bytes: Data) throws {
         let decoded = try? Serializer<AnyCodable>.plist.decode(bytes)
@@ -45,10 +46,10 @@ enum PropertyListExercise {
     }
 }
 
-/// Whether a value of the host's own JSON is what a decoder of the toolchain read.
+/// Compares a value of the host's own JSON with the value that a decoder of the toolchain read.
 enum Likeness {
-    /// Whether two values are the same but for the digits of their numbers. The toolchain's encoder has one object for
-    /// 0.0 and -0.0, if a list has both.
+    /// Whether two values are the same except for the digits of their numbers. The toolchain's encoder writes one
+    /// object for 0.0 and -0.0, if a list has both.
     static func isSame(_ left: JSON, _ right: JSON) -> Bool {
         switch (left.content, right.content) {
         case (.number(let left), .number(let right)): Double(left) == Double(right)
@@ -67,7 +68,7 @@ enum Likeness {
             try FuzzExercise.require(left.count == right.count, promise)
             for (left, right) in zip(left, right) { try require(left, right, promise) }
         case (.object(let object), .dictionary(let members)):
-            // Spellings of one character are two names here, and one there.
+            // Two spellings of one character are two names here, but one name there.
             for member in object.members {
                 guard let other = members[member.name] else { throw Violation(promise) }
                 let isUnique = object.members.count { $0.name == member.name } == 1
@@ -75,13 +76,13 @@ enum Likeness {
             }
         case (.number(let text), .int(let number)): try FuzzExercise.require(Double(text) == Double(number), promise)
         case (.number(let text), .double(let number)):
-            // The digits of a float are those that tell floats apart.
+            // A float has as many digits as it takes to distinguish floats.
             let isFloat = Double(Float(number)) == number && Float(text) == Float(number)
             try FuzzExercise.require(Double(text) == number || isFloat, promise)
         case (.bool(let left), .bool(let right)): try FuzzExercise.require(left == right, promise)
         case (.string(let left), .string(let right)): try FuzzExercise.require(left == right, promise)
         case (.null, .null): break
-        // Bytes and dates are texts and numbers in JSON only.
+        // Bytes and dates are strings and numbers only in JSON.
         default: throw Violation("\(promise): \(json.kind)")
         }
     }

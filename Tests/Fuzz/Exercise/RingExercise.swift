@@ -39,7 +39,7 @@ enum RingExercise {
             _ = row.record
             _ = row.isExpired(at: .max)
             for change in row.changes { _ = try? change.key }
-            // What resumes, expires and rolls back a bulk migration counts with these.
+            // Resuming, expiring and rolling back a bulk migration calculates with these.
             if let bulk = row.bulk { _ = (bulk.firstRecord..<bulk.chunks, bulk.chunks + 1, bulk.moved + 1) }
         }
     }
@@ -94,7 +94,7 @@ enum RingExercise {
             + #""committed":1,"duration":0.5,"expires":9,"bulk":{"source":"a","destination":"b","after":"c","chunks":3,"#
             + #""firstRecord":1,"isOpen":true,"moved":2,"kept":0,"left":0}}"#
         let text = #"{"form":1,"address":"\#(address)","rows":[\#(row)]}"#
-        // If it is no page any more, mutations of it exercise nothing.
+        // If the result is not a page, mutations of it test nothing.
         let page = try LedgerPage(Data(text.utf8), of: address)
         return [Array(text.utf8), Array(try page.encoded()), Array(try LedgerPage(of: address).encoded())]
     }

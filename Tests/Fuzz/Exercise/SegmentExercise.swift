@@ -6,12 +6,12 @@ import LocalDataAPI
 
 @testable import FolderSync
 
-/// What a copying program may bring into a folder that devices share: names, headers and frames of segments, read one
-/// by one and through a whole fetch; and positions in them.
+/// Files that a copying program may put into a folder that devices share: names, headers and frames of segments, read
+/// one by one and through a whole fetch; and positions in them.
 enum SegmentExercise {
     static func run(_ bytes: Data) throws {
         try checkName(Array(bytes))
-        // Positions, headers and frames have checksums, which a mutation of them never has.
+        // Positions, headers and frames have checksums, which mutations never get right.
         for data in [bytes, hashed(bytes)] { try checkPosition(data) }
         for segment in [Array(bytes), checksummed(Array(bytes))] {
             guard let length = SegmentHeader.length(of: segment), length <= segment.count,
@@ -33,7 +33,7 @@ enum SegmentExercise {
         try require(again?.entries == position.entries, "a position that was written is read as another one")
     }
 
-    /// That a fetch reads a segment to some position, and nothing new from there.
+    /// Checks that a fetch reads a segment up to some position, and nothing new from there.
     private static func checkFetch(_ segment: [UInt8], _ header: SegmentHeader) throws {
         var template = Array("\(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")/segment-exercise.XXXXXX\0".utf8)
             .map { CChar(bitPattern: $0) }
@@ -79,7 +79,7 @@ enum SegmentExercise {
         return Data(writer.bytes)
     }
 
-    /// The bytes with the right checksums, as far as they have the form of a segment.
+    /// The bytes with the right checksums, as far as they have the structure of a segment.
     private static func checksummed(_ bytes: [UInt8]) -> [UInt8] {
         var bytes = bytes
         guard let length = SegmentHeader.length(of: bytes), length <= bytes.count else { return bytes }

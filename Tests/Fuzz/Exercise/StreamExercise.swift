@@ -3,8 +3,8 @@ import LocalDataAPI
 
 @testable import NATSSync
 
-/// What a NATS server answers, as far as it is not libnats that reads it: JSON, subjects, and what stands for a
-/// message's place in its stream; and positions.
+/// Answers of a NATS server that LocalData parses itself instead of libnats: JSON, subjects, and the text for a
+/// message's position in its stream; and positions.
 enum StreamExercise {
     static func run(_ bytes: Data) throws {
         if let position = Position(bytes) {

@@ -4,12 +4,12 @@ import LocalDataAPI
 
 @testable import LocalDataHost
 
-/// What sync publishes and keeps: contents of records, entries of keys, progress, the page of the group's log, and how
-/// long others were not heard of.
+/// The data that sync publishes and stores: contents of records, entries of keys, progress, the page of the group's
+/// log, and the times since other devices were last seen.
 enum SyncExercise {
     static func run(_ bytes: Data) throws {
         try checkContent(bytes)
-        // What is kept ends with a hash, which a mutation of it never has.
+        // Stored data ends with a hash, which mutations never get right.
         for data in [bytes, hashed(bytes)] {
             try checkEntry(data)
             try checkProgress(data)
@@ -92,7 +92,7 @@ enum SyncExercise {
         var presence = SyncPresence()
         for day in 1...3 { presence.update([devices[0]: 1, devices[1]: UInt64(day)], now: UInt64(day) * 86_400_000) }
         let page = SyncLogPage(entries: [Data([1, 0, 9]), Data()], published: ["log-0123456789abcdef"])
-        // Without the hash, which the exercise adds.
+        // Without the hash, which the exercise appends.
         let kept = [entry.encoded(), progress.encoded(), presence.encoded(), page.encoded()].flatMap {
             [$0, $0.dropLast(hashed(Data()).count)]
         }

@@ -1,6 +1,5 @@
 /// A promise that a reader of outside bytes did not keep.
 package struct Violation: Error, Equatable, CustomStringConvertible {
-    /// Which one.
     package let description: String
 
     init(_ description: String) { self.description = description }

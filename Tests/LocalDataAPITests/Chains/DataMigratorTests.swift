@@ -29,7 +29,7 @@ import Testing
 
     private static func decoded(_ data: Data) throws -> V3 { try JSONDecoder().decode(V3.self, from: data) }
 
-    @Test("brings each version to the current one", arguments: ["1", "2", "3"])
+    @Test("converts each version to the current one", arguments: ["1", "2", "3"])
     func steps(version: String) async throws {
         let migrator = try Self.builder().build()
         let old =
@@ -43,7 +43,7 @@ import Testing
         #expect(try Self.decoded(data) == V3(name: "Ada", email: "none", note: "from 2"))
     }
 
-    // The first decoder that succeeded won: bytes of V2 were decoded as V1, and the e-mail was lost.
+    // In the seed, the first decoder that succeeded won: bytes of V2 were decoded as V1, and the e-mail was lost.
     @Test("does not take a later version for an earlier one") func strictness() async throws {
         let migrator = try Self.builder().build()
         let data = try await migrator.migrate(data: Self.json(V2(name: "Ada", email: "ada@example.com"))).data
@@ -98,7 +98,7 @@ import Testing
         #expect(error?.message.contains("'4'") == true && error?.message.contains("'3', 'V1', 'V2'") == true)
     }
 
-    @Test("says which type no converters lead on from") func pathNotFound() async throws {
+    @Test("names the type from which no converter leads on") func pathNotFound() async throws {
         let builder = DataMigrator<V3>.Builder(targetType: V3.self)
         builder.register(from: V1.self, to: V2.self) { V2(name: $0.name, email: "") }
         let error = await #expect(throws: MigrationError.self) {
@@ -123,7 +123,7 @@ import Testing
         #expect(error?.message.contains("from V1 to V2") == true && error?.message.contains("Failure") == true)
     }
 
-    @Test("a value that does not read back as it was made is refused") func finalType() async throws {
+    @Test("a value that reads back differently is refused") func finalType() async throws {
         struct Forgetful: Codable, Equatable {
             var name: String
             var extra = 0
@@ -160,7 +160,7 @@ import Testing
         #expect(direct == nil)
     }
 
-    // The seed's plist path read JSON only.
+    // In the seed, the plist path read only JSON.
     @Test("a version may have a serializer of its own") func serializers() async throws {
         let builder = DataMigrator<V2>.Builder(targetType: V2.self)
         builder.register(from: V1.self, to: V2.self, serializer: .plist) { V2(name: $0.name, email: "plist") }
@@ -169,7 +169,7 @@ import Testing
         #expect(try JSONDecoder().decode(V2.self, from: found.data) == V2(name: "Ada", email: "plist"))
     }
 
-    // The seed saved with the default encoder and read with the custom one.
+    // In the seed, values were saved with the default encoder and read with the custom one.
     @Test("all versions of a key are read, and the value is written, with the key's own coders")
     func coders() async throws {
         struct Old: Codable, Equatable { var seen: Date }
@@ -190,7 +190,7 @@ import Testing
         #expect(written.contains("2026-01-31T12:00:00Z"), "\(written)")
     }
 
-    @Test("a type is known by its version, by what the registration says, or by its name") func tags() throws {
+    @Test("a type is identified by its version, by its registered tag, or by its name") func tags() throws {
         #expect(try Self.builder().build().versionTags == ["3", "V1", "V2"])
         let builder = DataMigrator<V2>.Builder(targetType: V2.self, version: "two")
         builder.register(from: V1.self, to: V2.self, version: "one") { V2(name: $0.name, email: "") }

@@ -11,7 +11,7 @@ private enum One: Digit { static let value = 1 }
 private enum Two: Digit { static let value = 2 }
 private enum Three: Digit { static let value = 3 }
 
-/// A type of a random chain. It remembers the numbers of the types that it came by.
+/// A type of a random chain. It remembers the numbers of the types that it was converted from.
 private protocol Node: Codable, Sendable, Equatable, VersionedValue {
     var way: [Int] { get }
     init(way: [Int])

@@ -3,7 +3,7 @@ import LocalDataAPI
 import Testing
 
 @Suite struct ComponentOptionsTests {
-    @Test("options come from a JSON object, each by its kind")
+    @Test("options are read from a JSON object, each by its kind")
     func kinds() throws {
         let json = #"{"text":"x","path":"/a","count":-3,"whole":2.0,"ratio":0.5,"on":true,"absent":null}"#
         let options = try ComponentOptions(json: Data(json.utf8))
@@ -66,7 +66,7 @@ import Testing
         #expect(throws: StorageError.invalidOptions) { try ComponentOptions(json: Data(text.utf8)) }
     }
 
-    @Test("a published option comes back from its JSON as it was")
+    @Test("a published option comes back from its JSON unchanged")
     func options() throws {
         let options: [ComponentOption] = [
             .string("a", default: "x", allowed: ["x", "y"], help: "h"), .path("b", default: "${data}/x", help: "h"),

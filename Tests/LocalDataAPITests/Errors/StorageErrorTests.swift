@@ -4,7 +4,7 @@ import Testing
 @Suite struct StorageErrorTests {
     static let numbers: [Int32] = Array(1...15) + Array(32...47)
 
-    @Test("every code has a sentence of its own, in lower case and without a period", arguments: numbers)
+    @Test("every code has its own sentence, in lower case and without a period", arguments: numbers)
     func summaries(_ number: Int32) {
         let error = StorageError(StorageError.Code(rawValue: number))
         #expect(error.message == error.code.summary)
@@ -45,7 +45,7 @@ import Testing
         #expect(error != StorageError.unknown)
     }
 
-    @Test("a description has the hint behind the message, if there is one")
+    @Test("a description has the hint, if any, after the message")
     func description() {
         #expect("\(StorageError(.busy, "in use"))" == "in use")
         #expect("\(StorageError(.busy, "in use", hint: "wait"))" == "in use (wait)")

@@ -45,7 +45,7 @@ struct CatalogManifestTests {
     }
 
     @Test(
-        "that is not well formed is refused, with its file and what is wrong",
+        "that is not well formed is refused, with its file and the error",
         arguments: [
             ("", "is not a manifest"), ("[]", "is not a manifest"),
             ("{\"format\":1,\"name\":\"A\"}", "no member 'keys'"),

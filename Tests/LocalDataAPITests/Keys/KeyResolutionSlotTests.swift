@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 @Suite struct KeyResolutionSlotTests {
-    /// A resolution that counts how many there are.
+    /// A resolution that counts its instances.
     private final class Counted: Sendable {
         let snapshot: UInt
         private let alive: Alive
@@ -23,7 +23,7 @@ import Testing
         func add(_ change: Int) { number.add(change, ordering: .relaxed) }
     }
 
-    @Test("the newest resolution of a snapshot is found, and none of a snapshot that was never added")
+    @Test("the newest resolution of a snapshot is found, and nothing for a snapshot that was never added")
     func finds() {
         let (slot, alive) = (KeyResolutionSlot(), Alive())
         #expect(slot.resolution(for: 0)?.takeUnretainedValue() == nil)

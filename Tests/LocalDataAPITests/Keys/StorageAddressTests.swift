@@ -10,11 +10,11 @@ import Testing
         ("fileSystem:%2Fsrv%2Fdata/a/b", "fileSystem", "/srv/data", "a/b"), ("d:50%25/x", "d", "50%", "x"),
         ("d:%252F/x", "d", "%2F", "x"), ("d:%2f%25%2F/x", "d", "/%/", "x"), ("d:a:b/c:d", "d", "a:b", "c:d"),
         ("d/%zz", "d", nil, "%zz"), ("d//", "d", nil, "/"), ("d/é:ü/", "d", nil, "é:ü/"), ("d:é/n", "d", "é", "n"),
-        // A letter that a combining mark follows is still the letter's byte: the mark belongs to the name.
+        // A letter before a combining mark is still the letter's byte: the mark belongs to the name.
         ("d/\u{301}x", "d", nil, "\u{301}x"), ("d:\u{301}/x", "d", "\u{301}", "x"),
     ]
 
-    @Test("a text is taken apart at its first colon and slash, and only %2F and %25 are escapes", arguments: texts)
+    @Test("a text is split at its first colon and slash, and only %2F and %25 are escapes", arguments: texts)
     func parts(_ text: String, _ domain: String, _ scope: String?, _ name: String?) throws {
         let parts = try StorageAddress.parts(of: text)
         #expect(parts.domain == domain)

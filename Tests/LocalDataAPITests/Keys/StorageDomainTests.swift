@@ -18,7 +18,7 @@ import Testing
         (.custom(name: "own"), "own"), (.custom(name: "own", scope: "s:t/u"), "own:s:t%2Fu"),
     ]
 
-    @Test("a domain is printed as an address has it, and read back as itself", arguments: domains.indices)
+    @Test("a domain is printed as in an address, and read back unchanged", arguments: domains.indices)
     func roundTrip(_ index: Int) throws {
         let (domain, text) = Self.domains[index]
         #expect("\(domain)" == text)
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "a key that nothing describes is protected as its domain is",
+        "an undescribed key is protected like its domain",
         arguments: [
             ("userDefaults/k", SecurityPolicy.none), ("fileSystem/k", .none), ("own/k", .none),
             ("appGroupFileSystem:g/k", .none),

@@ -74,7 +74,7 @@ import Testing
         #expect(MigrationError.pathNotFound == MigrationError(.pathNotFound, "other words"))
     }
 
-    @Test("seed defect 43: what the seeds call Utils or Manager is called so, and nothing else is")
+    @Test("seed defect 43: only types that the seeds call Utils or Manager have such names")
     func names() throws {
         let declaration = try Regex(#"(?:struct|class|enum|protocol|actor) (\w*(?:Utils|Manager)\w*)"#)
         var found: Set<String> = []
@@ -98,7 +98,7 @@ import Testing
         #endif
     }
 
-    @Test("seed defect 18: the memory to spare is less than all there is")
+    @Test("seed defect 18: the available memory is less than the total")
     func system() throws {
         let text = try String(contentsOfFile: "/proc/meminfo", encoding: .utf8)
         let total = try #require(

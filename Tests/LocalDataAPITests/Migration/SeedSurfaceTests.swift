@@ -3,7 +3,7 @@ import Testing
 
 @testable import LocalDataAPI
 
-@Suite("what the seeds' code spells") struct SeedSurfaceTests {
+@Suite("the names that the seeds' code uses") struct SeedSurfaceTests {
     @Test("a whole number of any payload is an Int, as `as? Int` expects it")
     func wholeNumbers() throws {
         let payload = try JSONDecoder().decode(
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("device, system and context are made and asked as the seeds do")
+    @Test("device, system and context are created and queried as in the seeds")
     func context() {
         let platform: Platform = DeviceInfo.current.platform
         #expect(platform == .linux && !DeviceInfo.current.isSimulator)
@@ -79,13 +79,13 @@ import Testing
         #expect(context.systemInfo.isLowPowerModeEnabled && !SystemInfo.current.isLowPowerModeEnabled)
     }
 
-    @Test("the space of a folder that is not there yet is that of the one it will be in")
+    @Test("the space of a folder that does not exist yet is that of its future parent")
     func space() {
         #expect(SystemInfo.current(at: "/tmp/not/there/yet").availableDiskSpace > 0)
         #expect(SystemInfo.current(at: "/proc/self").availableDiskSpace == 0)
     }
 
-    @Test("a context crosses the boundary whole")
+    @Test("a context crosses the boundary unchanged")
     func boundary() throws {
         let context = MigrationContext(
             appVersion: "2.0", dataVersion: "1.0", migrationHistory: ["a": Date(timeIntervalSince1970: 5)],

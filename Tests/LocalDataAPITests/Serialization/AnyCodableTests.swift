@@ -9,7 +9,7 @@ import Testing
         "👩‍👩‍👧 \0", [], [:], [nil, true, 1, 0.5, "x", [1, [2]], ["k": nil]], ["a": ["b": ["c": [1, 2, 3]]], "": ""],
     ]
 
-    @Test("a value of any kind comes back from JSON as itself", arguments: values)
+    @Test("a value of any kind comes back from JSON unchanged", arguments: values)
     func json(_ value: AnyCodable) throws {
         let serializer = Serializer<[AnyCodable]>.json
         #expect(try serializer.decode(serializer.encode([value])) == [value])
@@ -23,7 +23,7 @@ import Testing
         #expect(try serializer.decode(serializer.encode([value])) == [value])
     }
 
-    @Test("the plain value is what went in")
+    @Test("the plain value is the original")
     func plain() throws {
         let value: AnyCodable = ["list": [1, "x", nil], "flag": true]
         let members = try #require(value.value as? [String: any Sendable])

@@ -2,10 +2,10 @@ import FoundationEssentials
 import LocalDataAPI
 import Testing
 
-@Suite("property lists that nobody has checked") struct HostilePropertyListTests {
+@Suite("unchecked property lists") struct HostilePropertyListTests {
     private typealias Bytes = [UInt8]
 
-    /// Lists and dictionaries in each other, and whatever is in them.
+    /// Lists and dictionaries nested in each other, with any content.
     private struct Nest: Codable, Sendable {
         private struct Name: CodingKey {
             let stringValue: String
@@ -25,14 +25,14 @@ import Testing
         func encode(to encoder: any Encoder) throws {}
     }
 
-    /// Reads with a type that nests as the list does.
+    /// Reads with a type that nests like the list.
     private func read(_ data: Data) throws(StorageError) { _ = try Serializer<Nest>.plist.decode(data) }
 
     private let key = AnyStorageKey(
         StorageKeyDescriptor(
             name: "k", domain: .userDefaults(), serializer: .plist, owner: "tests", description: "a key"))
 
-    /// What is said where no type can read the list, neither one that nests nor one that does not.
+    /// The error for a list that no type can read, whether or not the type nests.
     private func refusal(_ data: Data) throws -> String {
         let flat = try #require(throws: StorageError.self) { try Serializer<[String: String]>.plist.decode(data) }
         let error = try #require(throws: StorageError.self) { try key.check(data) }
@@ -53,19 +53,19 @@ import Testing
 
     private let tooDeep = "nests more than 512 lists and dictionaries"
 
-    @Test("XML that nests too deep is refused, and not before", arguments: containers)
+    @Test("XML is refused only if it nests too deep", arguments: containers)
     func deepText(_ open: String, _ close: String) throws {
         let inner = "<string>hunter2</string>"
         try read(xml(nested(512, open, close, inner: inner)))
         for count in [513, 20_000, 100_000] {
             #expect(try refusal(xml(nested(count, open, close, inner: inner))).contains(tooDeep))
         }
-        // It need not be whole, nor have anything around it.
+        // The list need not be complete, or have anything around it.
         #expect(try refusal(Data(nested(20_000, open, "").utf8)).contains(tooDeep))
         #expect(try refusal(Data(nested(20_000, open + "\t\r\n", close).utf8)).contains(tooDeep))
     }
 
-    @Test("what the decoder takes for a list is counted, however it is written")
+    @Test("everything that the decoder takes for a list is counted, however it is written")
     func spellings() throws {
         for open in [
             "<plist>", "<plist a='/'>", "<array/ >", "<arrays>", "<array\n>", "<!-- > --><array>", "<?a?><dict>",
@@ -73,7 +73,7 @@ import Testing
             #expect(try refusal(Data(nested(20_000, open, "").utf8)).contains(tooDeep), "\(open)")
         }
         #expect(try refusal(Data(nested(600, "<plist><array><dict>", "").utf8)).contains(tooDeep))
-        // Where such an instruction ends is not clear, so nobody reads on.
+        // The end of such an instruction is ambiguous, so reading must stop there.
         for start in ["<? <!-- ?><plist>", "<?><plist>", "<?a>?><plist>"] {
             #expect(
                 try refusal(Data((start + nested(20_000, "<array>", "")).utf8)).contains("is a damaged"), "\(start)")
@@ -97,7 +97,7 @@ import Testing
         _ = try refusal(Data(mark) + Data([0xD8, 0, 0xD8]))
     }
 
-    @Test("comments, sections of characters, and lists that stand beside each other nest nothing")
+    @Test("comments, character data sections and sibling lists do not count as nesting")
     func harmless() throws {
         let many = nested(2_000, "<array><dict><plist>", "")
         let text = "<!-- \(many) --><array><string><![CDATA[\(many)]]></string><string>a</string><!----></array>"
@@ -116,7 +116,7 @@ import Testing
         let data = try encoder.encode(value)
         #expect(try Serializer<[String: [String]]>.plist.decode(data) == value)
         let end = form == "XML" ? data.count - "</plist>\n".utf8.count : data.count
-        // Less than the whole mark is a word of the old form.
+        // Fewer bytes than the whole mark are a word in the old format.
         for count in (form == "XML" ? 0 : 7)..<end { _ = try refusal(data.prefix(count)) }
     }
 
@@ -154,18 +154,18 @@ import Testing
         (0..<size).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
     }
 
-    /// Lists, each of which holds the next one so many times.
+    /// A chain of lists, each of which holds the next one so many times.
     private func chain(_ count: Int, width: Int = 1, last: [UInt8] = [0xA0]) -> [[UInt8]] {
         (1..<count).map { next in [0xA0 | UInt8(width)] + (0..<width).flatMap { _ in number(next, 4) } } + [last]
     }
 
-    @Test("a binary list that nests too deep is refused, and not before")
+    @Test("a binary list is refused only if it nests too deep")
     func deepBinary() throws {
         try read(binary(chain(512)))
         try key.check(binary(chain(512)))
         try read(binary(chain(513, last: [0x57] + Array("hunter2".utf8))))
         for count in [513, 100_000] { #expect(try refusal(binary(chain(count))).contains(tooDeep)) }
-        // The way that is short is looked at first.
+        // The reader visits the short path first.
         let short = [0xA2] + number(511, 4) + number(1, 4)
         #expect(try refusal(binary([short] + chain(513).dropFirst())).contains(tooDeep))
     }
@@ -191,7 +191,7 @@ import Testing
         #expect(try Serializer.plist.decode(Serializer.plist.encode(values)) == values)
         let rows = Array(repeating: Array(repeating: "hunter2", count: 50), count: 50)
         #expect(try Serializer.plist.decode(Serializer.plist.encode(rows)) == rows)
-        // Objects that lie on each other.
+        // These objects overlap.
         var same = binary([[0xAF, 0x11, 0x10, 0x00] + (0..<0x1000).flatMap { number($0 % 8, 4) }] + chain(8))
         same.replaceSubrange(same.count - 32 - 32..<same.count - 32, with: (0..<8).flatMap { _ in number(8, 4) })
         _ = try refusal(same)
@@ -205,14 +205,14 @@ import Testing
                 #expect(try refusal(binary([[0xA1] + number(1, 4), [mark] + count])).contains("is a damaged"))
             }
         }
-        // Half of its units are there.
+        // Only half of its units exist.
         let half = [0x6F, 0x11] + number(2_000, 2) + Bytes(repeating: 0x41, count: 2_001)
         #expect(try refusal(binary([[0xA1] + number(1, 4), half])).contains("is a damaged"))
         #expect(try refusal(binary([[0xA1] + number(9, 4)])).contains("is a damaged"))
         #expect(try refusal(Data("bplist00".utf8) + Data(repeating: 0xFF, count: 64)).contains("is a damaged"))
     }
 
-    @Test("the old form with braces has a limit of the decoder's own, and JSON too")
+    @Test("the old format with braces is limited by the decoder itself, and so is JSON")
     func others() throws {
         try read(Data(nested(500, "(", ")").utf8))
         for (open, close) in [("(", ")"), ("{a=", ";}"), ("(", ""), ("{hunter2={", "")] {

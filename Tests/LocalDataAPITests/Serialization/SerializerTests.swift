@@ -23,7 +23,7 @@ import Testing
         #expect(json.format == .json && plist.format == .plist)
     }
 
-    @Test("JSON is the same bytes for the same value: keys in order, slashes as they are")
+    @Test("JSON is the same bytes for the same value: sorted keys, unescaped slashes")
     func deterministic() throws {
         let text = String(
             decoding: try Serializer<[String: String]>.json.encode(["b": "x/y", "a": "1", "c": ""]), as: UTF8.self)
@@ -102,7 +102,7 @@ import Testing
         #expect(
             json.code == .serializationFailed && json.message.contains("Account") && json.message.contains("Double"))
         #expect(!"\(json)".contains("inf"))
-        // The top of a property list is an array or a dictionary.
+        // The root of a property list must be an array or a dictionary.
         let plist = try #require(throws: StorageError.self) { try Serializer<String>.plist.encode("hunter2") }
         #expect(plist.code == .serializationFailed && !"\(plist)".contains("hunter2"))
     }

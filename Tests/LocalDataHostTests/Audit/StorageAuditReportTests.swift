@@ -24,7 +24,7 @@ struct StorageAuditReportTests {
                     """))
     }
 
-    @Test("of one catalog lists every key, whether or not anything is stored, and asks no store")
+    @Test("of one catalog lists every key, whether or not anything is stored, and queries no store")
     func oneCatalog() {
         let text = StorageAuditReport.renderText(
             Catalog(name: "App", allKeys: [.key(textKey("b")), .key(textKey("a", security: .recommended))]))
@@ -67,7 +67,7 @@ struct StorageAuditReportTests {
         for text in [grouped, flat, report.html()] { #expect(!text.contains("secret value")) }
     }
 
-    @Test("shows names and descriptions from outside as text, in a terminal and in a page")
+    @Test("escapes names and descriptions from outside, in a terminal and in a page")
     func hostileNames() async throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
@@ -159,7 +159,7 @@ struct StorageAuditReportTests {
         await #expect(throws: StorageError.self) { try await addresses("nowhere") }
     }
 
-    @Test("says why it cannot be made instead of saying nothing")
+    @Test("reports why it cannot be made")
     func impossible() async throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }

@@ -7,7 +7,7 @@ import Testing
 @testable import LocalDataHost
 
 @Suite("backups", .timeLimit(.minutes(TestRun.isTorture ? 60 : 2))) struct BackupTests {
-    /// Cheap, for tests that open a backup thousands of times.
+    /// A cheap derivation, for tests that open a backup thousands of times.
     private static let style = EnvelopeStyle(
         .chaCha20Poly1305, .pbkdf2(iterations: 1, salt: nil), chunkExponent: 10)
     private static let vault = """
@@ -47,7 +47,7 @@ import Testing
             planOnly: planOnly)
     }
 
-    @Test("values come back in another layout of stores, sealed there, with what their keys have sealed")
+    @Test("values come back in another layout of stores, sealed there, including values that their keys seal")
     func layouts() async throws {
         let (home, other) = (try SealedHome(), try SealedHome())
         defer {
@@ -67,7 +67,7 @@ import Testing
         for key in Self.keys { #expect(try await router.get(key) == "value of \(key.domain)") }
         #expect(!other.contains("value of"))
         #expect(try await router.attributes(of: .key(Self.keys[0]))?.serializer == "json")
-        // What another process would see, and a second time.
+        // Another process must see the same, and a second restore must give the same.
         let again = try other.router(domains: Self.all, Self.vault)
         #expect(try await again.get(Self.secret) == "value of \(Self.secret.domain)")
         #expect(try await restore(again, path).restored == 0)
@@ -146,7 +146,7 @@ import Testing
         #expect(try await !stranger.exists(Self.keys[0]))
     }
 
-    @Test("what the ledger has of a migration comes along, and the migration can be undone where it is restored")
+    @Test("a backup includes the ledger's records of a migration, which can be undone after the restore")
     func ledger() async throws {
         let (home, other) = (try MigrationHome(), try MigrationHome())
         defer {
@@ -175,7 +175,7 @@ import Testing
         #expect(try await second.get(old) == "legacy")
     }
 
-    @Test("a flipped bit anywhere, and a file that ends anywhere, is refused before anything changes")
+    @Test("a file with any flipped bit, or truncated anywhere, is refused before anything changes")
     func damage() async throws {
         let (home, other) = (try SealedHome(), try SealedHome())
         defer {
@@ -208,7 +208,7 @@ import Testing
         #expect(try await restore(router, path).restored == 5)
     }
 
-    @Test("a file that is no backup, a wrong passphrase and an unusable place are refused with a sentence")
+    @Test("a file that is no backup, a wrong passphrase and an unusable location are refused with a clear message")
     func refusals() async throws {
         let home = try SealedHome()
         defer { home.remove() }

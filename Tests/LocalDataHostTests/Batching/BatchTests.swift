@@ -80,21 +80,21 @@ import Testing
             }
             #expect(error.code == code, "\(error)")
         }
-        // A store that fails when the changes are put beside its values.
+        // This store fails when the changes are staged.
         try Data().write(to: URL(filePath: "\(home.folder)/data/second/localdata.batch"))
         let error = try await StorageError.of {
             try await router.batch { changes in for key in Self.keys { try changes.set("new", for: key) } }
         }
         #expect(error.code == .fileError, "\(error)")
         #expect(try await values(router) == ["old", "old", "old", "old"])
-        // What had to stay is cleared with the next one.
+        // The next batch removes the changes that had to stay.
         try FileManager.default.removeItem(atPath: "\(home.folder)/data/second/localdata.batch")
         try await router.batch { changes in try changes.set("y", for: textKey("other", .custom(name: "one"))) }
         #expect(home.files("state").keys.filter { $0.hasSuffix(".intent") } == [])
         #expect(home.files("data").keys.filter { $0.contains("localdata.batch/") } == [])
     }
 
-    /// Makes a batch that is decided, and stops when the changes of the first store are in place.
+    /// Makes a batch that is committed, and stops once the changes of the first store are in place.
     private func interrupted(_ home: SealedHome, _ router: StorageRouter) async throws {
         for key in Self.keys { try await router.set("old", for: key) }
         let snapshot = try await router.snapshot()
@@ -114,7 +114,7 @@ import Testing
         #expect(try await values(router) == ["new", "old", "old", "old"])
     }
 
-    @Test("folders that a store keeps by themselves change together, also if the batch was interrupted")
+    @Test("folders that a store keeps apart change together, also if the batch was interrupted")
     func folders() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -132,7 +132,7 @@ import Testing
         #expect(try await values(router, keys) == [nil, nil, nil])
     }
 
-    @Test("a folder may be that of the store itself, or be named almost alike, and changes stay apart")
+    @Test("changes stay apart even if a folder is the store's own, or has almost the same name")
     func ownFolder() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test("the next process completes a decided batch, and leaves what others have changed since")
+    @Test("the next process completes a decided batch, and leaves values that others have changed since")
     func completion() async throws {
         for isChanged in [false, true] {
             let home = try SealedHome()
@@ -166,7 +166,7 @@ import Testing
             let journal = try IntentJournal(folder: "\(home.folder)/state/journal")
             #expect(try journal.pending(kind: BatchIntent.kind).map(\.state) == [.interrupted])
             if isChanged { try await router.set("later", for: Self.keys[1]) }
-            // The memory store has its part of the batch in this process alone, which completes it with the next one.
+            // The memory store's part of the batch exists only in this process, which completes it with the next batch.
             try await router.batch { changes in try changes.set("y", for: textKey("other", .custom(name: "one"))) }
             #expect(try await values(router) == ["new", isChanged ? "later" : "new", "new", "new"])
             #expect(try journal.pending(kind: BatchIntent.kind).isEmpty)
@@ -183,7 +183,7 @@ import Testing
         #expect(try await values(other, Array(Self.keys.dropLast())) == ["new", "new", "new"])
     }
 
-    @Test("keys that a batch which is not completed may need are kept, and values that it replaces stay as they are")
+    @Test("keys that an incomplete batch may need are kept, and values that it replaces stay unchanged")
     func pendingKeepsKeys() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -227,7 +227,7 @@ import Testing
         #expect(try journal.pending(kind: BatchIntent.kind).isEmpty)
     }
 
-    @Test("a batch whose store is no longer configured waits for it, and says so")
+    @Test("a batch whose store is no longer configured waits for it, and reports that")
     func unconfigured() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -242,7 +242,7 @@ import Testing
         #expect(try await values(again, Array(Self.keys.dropLast())) == ["new", "new", "new"])
     }
 
-    @Test("batches of many tasks over the same keys are whole, each of them")
+    @Test("each of many tasks' batches over the same keys is applied as a whole")
     func concurrent() async throws {
         let home = try SealedHome()
         defer { home.remove() }

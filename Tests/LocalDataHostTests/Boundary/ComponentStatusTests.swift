@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("a store that says it has a value and gives none is at fault")
+    @Test("a store that reports a value and delivers none is at fault")
     func nothingWritten() throws {
         try withStore("FIXTURE_GET_NOTHING") { store, handle in
             let error = try #require(throws: StorageError.self) { try store.get(handle) }
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "no status but OK passes for a change that was made",
+        "only the status OK counts as a change that was made",
         arguments: [(2, 37), (3, 15), (7, 15), (-1, 15), (-9, 15)])
     func statuses(_ status: Int, _ code: Int32) throws {
         try withStore("FIXTURE_STATUS=\(status)") { store, handle in
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test("an address that a store does not take is its error")
+    @Test("an address that a store rejects is the store's error")
     func resolveFails() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test("a component that reports its own error when the source gave up does not hide the source's")
+    @Test("a component that reports its own error after the source failed does not hide the source's error")
     func spitefulSource() throws {
         struct Mine: Error {}
         try withStore("FIXTURE_SPITEFUL_SOURCE") { store, handle in

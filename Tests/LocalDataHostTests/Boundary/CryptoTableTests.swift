@@ -5,7 +5,7 @@ import Testing
 @testable import LocalDataHost
 
 @Suite("tables of a crypto provider in C", .waitsForPrograms) struct CryptoTableTests {
-    /// A way in which the table breaks the rules, and what the host says about it.
+    /// A way in which the table breaks the rules, and the host's error for it.
     struct Refusal: Sendable, CustomTestStringConvertible {
         let variant: String
         let message: String
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "a table without what a provider need not have, and a larger one, are taken",
+        "a table without optional functions, and a larger one, are accepted",
         arguments: [["CRYPTO_NO_AGREE", "CRYPTO_COUNT=3"], ["CRYPTO_NEWER"], []])
     func takes(_ variant: [String]) throws {
         let fixture = try FixtureBuilder()
@@ -88,7 +88,7 @@ import Testing
         #expect(crypto.incremental == nil && crypto.signatures == nil && !crypto.offers(.ed25519))
     }
 
-    @Test("a provider that does not open is its own error, and a store is no provider")
+    @Test("a provider that does not open reports its own error, and a store is not a provider")
     func doesNotOpen() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
@@ -100,7 +100,7 @@ import Testing
         #expect(missing.code == .componentNotFound && missing.message.contains("no crypto component 'fixture'"))
     }
 
-    @Test("no status but OK passes for a text that was sealed", arguments: [1, 2, 3, 99, -1, -7])
+    @Test("only the status OK counts as a sealed text", arguments: [1, 2, 3, 99, -1, -7])
     func statuses(_ status: Int) throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }

@@ -5,7 +5,7 @@ import Testing
 @testable import LocalDataHost
 
 @Suite("errors across the boundary") struct ErrorCrossingTests {
-    /// Every code there is, and numbers of a later version or of nobody.
+    /// Every existing code, and numbers of a later version or without any meaning.
     static let codes: [Int32] = Array(1...15) + Array(32...50) + [16, 62, 9999, .max]
 
     private func router(_ domains: String = "userDefaults: \"faulty\"", stores: String = "") async throws
@@ -36,7 +36,7 @@ import Testing
         for call in calls {
             let error = try await #require(throws: StorageError.self) { try await call() }
             #expect(error.code.rawValue == number)
-            // Of a corrupt value the host says which it is, too.
+            // If a value is corrupt, the host also names it.
             let names =
                 error.code == .corrupt && error.message.hasPrefix("'userDefaults/code \(number)' in store 'faulty'")
             #expect(
@@ -68,7 +68,7 @@ import Testing
         #expect(error.hint == "what to do: \(number) ✓")
     }
 
-    @Test("any other error becomes unknown with its description, and one without words gets its code's")
+    @Test("any other error becomes unknown with its description, and one without a message gets its code's")
     func otherErrors() async throws {
         let router = try await router()
         let odd = try await #require(throws: StorageError.self) { try await router.get(key("other")) }
@@ -92,7 +92,7 @@ import Testing
         } catch { Issue.record("not caught as noSpace: \(error)") }
     }
 
-    /// What a host's own source throws.
+    /// The error of a host's own source.
     private struct SourceBroke: Error {}
 
     @Test(

@@ -1,13 +1,13 @@
 import FoundationEssentials
 import LocalDataAPI
 
-/// A store that fails as the name of the key says: `code 39`, `other`, `bare`; every other name is an ordinary one.
+/// A store that fails as the name of a key requests: `code 39`, `other`, `bare`; any other name is ordinary.
 final class FaultyStore: StreamingBackend {
     static let component = ComponentInfo(
         id: "faulty", summary: "a store that fails on demand",
         options: [.string("fail", default: "", help: "fail already when it is opened")])
 
-    /// An error that the host knows nothing of.
+    /// An error type that the host does not know.
     struct Odd: Error, CustomStringConvertible {
         let description = "an odd thing happened"
     }

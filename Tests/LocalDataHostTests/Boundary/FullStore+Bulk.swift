@@ -23,14 +23,14 @@ extension FullStore: BulkBackend {
 
     func apply(_ changes: BulkChanges) throws -> [Int] {
         try state.withLock { state in
-            // Nobody is told of what is only tried.
+            // Work on a copy: watchers must not be notified of changes that may fail.
             var next = state
             next.watchers = [:]
             var (conflicts, made) = ([Int](), [(StorageAddress, Data?, ValueAttributes?)]())
             try changes.forEach { index, change, name, value in
                 let name = name.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
                 let key = StorageAddress(changes.places[change.place], name: name)
-                // A name that cannot be written, and one of which nonsense is told.
+                // This name cannot be written, and the other one reports an invalid index.
                 if name == "full" { throw StorageError(.noSpace, "the store is full") }
                 if name == "nonsense" { return conflicts.append(changes.count) }
                 let now = next.values[key].map { UInt64($0.version) }

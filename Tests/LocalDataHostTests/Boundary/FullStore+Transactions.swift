@@ -11,7 +11,7 @@ extension FullStore: TransactionalBackend {
 
         struct State: Sendable {
             var changes: [StorageAddress: Change] = [:]
-            /// The versions that were seen, of everything that was read or changed.
+            /// The version of each value that was read or changed, when it was first seen.
             var seen: [StorageAddress: Int] = [:]
         }
 

@@ -2,7 +2,7 @@ import FoundationEssentials
 import LocalDataAPI
 import Synchronization
 
-/// A store in memory with every ability that there is, so that each of them can be driven through the boundary.
+/// A store in memory with every ability, so that tests can use each of them across the boundary.
 final class FullStore: StorageBackend {
     static let component = ComponentInfo(id: "full", summary: "a store with every ability")
 
@@ -46,7 +46,7 @@ final class FullStore: StorageBackend {
 
     func remove(_ key: StorageAddress) -> Bool { state.withLock { Self.put(nil, nil, at: key, in: &$0) } }
 
-    /// Puts a value in place, tells the watchers, and says whether there was one.
+    /// Replaces a value, notifies the watchers, and returns whether there was a value before.
     @discardableResult
     static func put(
         _ data: Data?, _ attributes: ValueAttributes?, at key: StorageAddress, in state: inout State
@@ -84,7 +84,7 @@ extension FullStore: EnumerableBackend, AttributedBackend, BatchBackend {
     func attributes(of key: StorageAddress) -> ValueAttributes? { state.withLock { $0.values[key]?.attributes } }
 
     func apply(_ changes: [StorageChange<StorageAddress>]) throws {
-        // A name that cannot be written, so that a batch can fail in its middle.
+        // This name cannot be written, so that a batch can fail in its middle.
         if changes.contains(where: { $0.key.name == "full" }) { throw StorageError(.noSpace, "the store is full") }
         state.withLock { state in
             for change in changes { Self.put(change.value, change.attributes, at: change.key, in: &state) }

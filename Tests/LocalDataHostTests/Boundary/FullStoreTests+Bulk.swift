@@ -5,7 +5,7 @@ import Testing
 @testable import LocalDataHost
 
 extension FullStoreTests {
-    /// A value as it was among many.
+    /// A value as a bulk read returns it.
     private struct Seen: Equatable {
         let name: String
         let value: Data?
@@ -13,7 +13,7 @@ extension FullStoreTests {
         let size: UInt64?
     }
 
-    /// A change with texts for bytes.
+    /// A change whose bytes are given as text.
     private struct Given {
         let name: String
         let text: String?
@@ -75,7 +75,7 @@ extension FullStoreTests {
         #expect(try read(upTo: 1).values == [b1])
     }
 
-    @Test("changes whose expectation failed are reported by index, and nothing has changed")
+    @Test("changes whose expectation failed are reported by index, and nothing changes")
     func bulkConflicts() throws {
         _ = try apply([Given(name: "a", text: "1"), Given(name: "b", text: "2")])
         let marks = try read().marks
@@ -90,7 +90,7 @@ extension FullStoreTests {
         #expect(try read().values.map(\.name) == ["b", "c"])
     }
 
-    @Test("many changes that fail change nothing, and the index of no change is refused")
+    @Test("bulk changes that fail change nothing, and an index without a change is refused")
     func bulkFailures() throws {
         let error = try #require(throws: StorageError.self) {
             try apply([Given(name: "a", text: "1"), Given(name: "full", text: "1")])

@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("a value above the store's limit is refused before the store is asked, by every way to write it")
+    @Test("a value above the store's limit is refused before it reaches the store, in every way to write it")
     func tooLarge() throws {
         try store.with("value", in: place) { handle in
             try store.set(handle, to: Data([1]), attributes: nil)
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    /// Names that look alike, are no file names, or break text that is handled carelessly.
+    /// Names that look alike, are not valid file names, or break code that handles text carelessly.
     static let strangeNames = [
         "a", "A", ".", "..", "a/b", "a//b", "/", "~", "-", " ", "a ", "\n", "\u{1}", "\u{7F}", "%2F", "%", ":", "\\",
         "\"", "'", "*", "é", "e\u{301}", "ß", "SS", "ı", "İ", "\u{FEFF}", "\u{202E}cod", "👩‍👩‍👧‍👦", "\u{10FFFF}", "\u{FFFD}",
@@ -90,7 +90,7 @@ import Testing
         #expect(listed.map { Array($0.utf8) } == sorted.map { Array($0.utf8) })
     }
 
-    @Test("a list keeps to prefix, start and limit, and stops when its reader has enough")
+    @Test("a list respects prefix, start and limit, and stops when its reader has enough")
     func paging() throws {
         for name in ["a1", "a2", "a3", "b1"] {
             try store.with(name, in: place) { try store.set($0, to: Data(), attributes: nil) }
@@ -133,7 +133,7 @@ import Testing
         #expect(count == 1)
     }
 
-    @Test("every attribute comes back, and one that is left out stays unknown")
+    @Test("every attribute comes back, and an omitted one stays unknown")
     func attributes() throws {
         try store.with("value", in: place) { handle in
             #expect(try store.attributes(of: handle) == nil)
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test("a streamed value arrives whole and in order, whatever the pieces", arguments: [0, 1, 100_003, 1 << 20])
+    @Test("a streamed value arrives whole and in order, in pieces of any size", arguments: [0, 1, 100_003, 1 << 20])
     func streaming(_ count: Int) throws {
         try store.with("value", in: place) { handle in
             #expect(try !store.read(handle) { _ in true })
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test("a reader that has enough of a streamed value is handed no more")
+    @Test("a reader that has enough of a streamed value is passed no more")
     func stopsReading() throws {
         try store.with("value", in: place) { handle in
             try store.set(handle, to: value(1 << 20), attributes: nil)
@@ -215,7 +215,7 @@ import Testing
         try store.apply([])
     }
 
-    @Test("a batch of ten thousand changes with attributes arrives unmixed")
+    @Test("a batch of ten thousand changes arrives with the right attributes")
     func largeBatch() throws {
         let handles = try (0..<10_000).map { try store.resolve(StorageAddress(place, name: "k\($0)")) }
         defer { for handle in handles { store.release(handle) } }
@@ -253,7 +253,7 @@ import Testing
         #expect(error.code == .busy && error.message == "too many watches")
     }
 
-    @Test("what a watch holds is given back at its end")
+    @Test("a watch releases its resources at its end")
     func watchReleases() throws {
         weak var released: Recorder<String?>?
         do {
@@ -267,7 +267,7 @@ import Testing
 }
 
 extension FullStoreTests {
-    @Test("a transaction sees its own changes, nobody else does, and a commit makes them everybody's")
+    @Test("only the transaction itself sees its changes, until a commit makes them visible to all")
     func commit() throws {
         try store.with("a", in: place) { a in
             try store.with("b", in: place) { b in

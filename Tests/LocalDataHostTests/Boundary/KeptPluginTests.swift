@@ -5,9 +5,9 @@ import Testing
 
 @testable import LocalDataHost
 
-/// A host of this minor with binaries that were built for each minor before it, and never since.
+/// Tests a host of this minor version with binaries that were built for each earlier minor, and never rebuilt.
 @Suite("plugins that were built for an earlier minor of the ABI", .waitsForPrograms) struct KeptPluginTests {
-    /// A home with this machine's plugins of one minor beside it.
+    /// A home with this machine's plugins of one minor next to it.
     private static func home(_ kept: KeptPlugins) throws -> SealedHome {
         let home = try SealedHome()
         try kept.install(in: home.folder)
@@ -129,7 +129,7 @@ import Testing
         #expect(record.pack?.component == "kept-pack" && record.pack?.version == "1.0.0")
     }
 
-    @Test("those of another machine are refused as such", arguments: KeptPlugins.all)
+    @Test("plugins for another machine are refused as such", arguments: KeptPlugins.all)
     func otherMachine(_ kept: KeptPlugins) throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test("are there for every minor up to this one")
+    @Test("exist for every minor up to this one")
     func complete() {
         #expect(KeptPlugins.all.first?.abi == "1.1")
         #expect(

@@ -4,8 +4,8 @@ import LocalDataHost
 import TestSupport
 import Testing
 
-@Suite("what the built files link to and export", .waitsForPrograms) struct LinkageTests {
-    /// Libraries that belong to single plugins, or cost start-up time.
+@Suite("the libraries and exports of the built files", .waitsForPrograms) struct LinkageTests {
+    /// Libraries that only single plugins need, or that slow down the start.
     static let unwanted = [
         "libsecret", "libglib", "libgobject", "libgio", "libcrypto", "libssl", "libsodium", "libsqlite3", "libpq",
         "libnats",
@@ -14,7 +14,7 @@ import Testing
 
     private static var folder: String { (try? FixtureBuilder.host).map { String($0.dropLast("/ld-host".count)) } ?? "" }
 
-    /// The plugins that the package builds: one for each folder of backends and migrators that has come to more than a
+    /// The plugins that the package builds: one for each folder of backends and migrators that is more than a
     /// placeholder.
     static let plugins: [String] = ["Backends", "Migrators"].flatMap { kind in
         let kind = "\(Repository.root)/Sources/\(kind)"
@@ -34,13 +34,13 @@ import Testing
         return String(decoding: end.output, as: UTF8.self)
     }
 
-    @Test("there are plugins to look at")
+    @Test("there are plugins to inspect")
     func somethingToLookAt() {
         #expect(Self.plugins.contains("libMemoryStore.so") && Self.plugins.contains("libStandardMigrations.so"))
     }
 
     @Test(
-        "neither the host nor a store of plain files needs a library that is another plugin's business",
+        "neither the host nor a store of plain files needs a library that only another plugin uses",
         arguments: ["ld-host", "libMemoryStore.so", "libFileStore.so", "libStandardMigrations.so"])
     func needed(_ name: String) throws {
         let dynamic = try run("/usr/bin/readelf", "-dW", "\(Self.folder)/\(name)")
@@ -52,7 +52,7 @@ import Testing
         for library in Self.unwanted { #expect(!loaded.contains("\(library)")) }
     }
 
-    /// The names of the libraries that a built file needs itself.
+    /// The names of the libraries that a built file itself needs.
     private func libraries(of name: String) throws -> Set<String> {
         let dynamic = try run("/usr/bin/readelf", "-dW", "\(Self.folder)/\(name)")
         let lines = dynamic.split(separator: "\n").filter { $0.contains("(NEEDED)") }
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "a plugin needs the one library that it wraps, besides what a store of plain files needs",
+        "a plugin needs only the library that it wraps, besides those of a store of plain files",
         arguments: [
             ("libOpenSSLCrypto.so", "libcrypto.so"), ("libSodiumCrypto.so", "libsodium.so"),
             ("libSQLiteStore.so", "libsqlite3.so"), ("libPostgreSQLStore.so", "libpq.so"),
@@ -72,14 +72,14 @@ import Testing
         #expect(own.allSatisfy { $0.hasPrefix(library) }, "\(own)")
     }
 
-    @Test("the plugin of the secret service needs libsecret and GLib, besides what a store of plain files needs")
+    @Test("the plugin of the secret service needs libsecret and GLib, besides those of a store of plain files")
     func wrapsSecrets() throws {
         let own = try libraries(of: "libSecretService.so").subtracting(libraries(of: "libFileStore.so"))
         #expect(own == ["libsecret-1.so.0", "libgio-2.0.so.0", "libgobject-2.0.so.0", "libglib-2.0.so.0"])
     }
 
     @Test(
-        "no other file that is built loads libsecret or GLib, not even by way of another library",
+        "no other built file loads libsecret or GLib, not even through another library",
         arguments: ["ld-host"] + plugins.filter { $0 != "libSecretService.so" })
     func loadsNoSecrets(_ name: String) throws {
         let loaded = try run("/usr/bin/ldd", "\(Self.folder)/\(name)")
@@ -99,7 +99,7 @@ import Testing
         #expect(functions == ["localdata_plugin_v1"])
     }
 
-    /// Every compiler that is installed, with the language that it is asked for.
+    /// Every installed compiler, with the language to compile.
     static let compilers: [[String]] = {
         let folders = (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":") + ["/usr/bin"]
         func find(_ name: String) -> String? { folders.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 } }
@@ -131,7 +131,7 @@ import Testing
         #expect(end.outcome == .exited(code: 0), "\(end.errorText)")
     }
 
-    @Test("both languages of the header are tried")
+    @Test("both languages of the header are tested")
     func someCompilers() {
         #expect(Self.compilers.contains { $0.contains("-std=c11") })
         #expect(Self.compilers.contains { $0.contains("-std=c++17") })

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("plugins of later minors of the ABI", .waitsForPrograms) struct RevisionTests {
     @Test(
-        "load, and serve what this host knows of larger tables, unknown kinds and unknown flags",
+        "load and work, with larger tables, unknown kinds and unknown flags",
         arguments: [7, 65535])
     func works(_ minor: Int) async throws {
         let fixture = try FixtureBuilder()

@@ -5,7 +5,7 @@ import Testing
 @testable import LocalDataAPI
 @testable import LocalDataHost
 
-/// A struct as a later minor may have it: members at the end, which this side knows.
+/// A struct of a later minor version: it has further members at the end, which this side knows.
 private struct Later<Known> {
     var known: Known
     var later: (UInt, UInt) = (16, 16)
@@ -16,11 +16,11 @@ private struct Later<Known> {
 @Suite("the sizes of structs at the boundary") struct StructSizeTests {
     private static let least = Int(ld_sync_least_size)
 
-    /// The sizes that are read, each with how much of the struct, and those that are not.
+    /// The accepted sizes, each with the part of the struct that is read, and the refused ones.
     @Test("a struct is read as far as both sides know it, and only if its size is one that a struct can have")
     func sizes() {
         for size in [least, least + 8, least + 16, 4096] {
-            // What is behind the size is another's memory, which must not be read into the copy.
+            // The memory after the claimed size belongs to someone else and must not be copied.
             let bytes = Self.bytes(claiming: size)
             defer { bytes.deallocate() }
             var copy = Later(ld_sync())
@@ -61,7 +61,7 @@ private struct Later<Known> {
         return bytes
     }
 
-    @Test("a plugin reads a host of a later minor, and one that it cannot read is no host with a log")
+    @Test("a plugin reads a host of a later minor, and treats one of an impossible size as unknown")
     func hosts() {
         let table = HostTable.shared(for: SilentLog())
         var host = Later(table.pointer.pointee)
@@ -76,7 +76,7 @@ private struct Later<Known> {
     }
 }
 
-/// A pack is called with the transactions of hosts of other minors.
+/// Calls a pack with transactions of hosts of other minors.
 @Suite("the transaction of a pack") struct PackTransactionSizeTests {
     private static func run(claiming size: UInt32) throws -> (status: Int32, result: String, report: String) {
         let image = try PluginImage(linked: LinkedPack.table.pointer, name: "LinkedPack")
@@ -119,7 +119,7 @@ private struct Later<Known> {
     }
 
     @Test(
-        "of no size that one can have is refused before it is used", arguments: [0, 8, 64, 80, 92, 4104, UInt32.max])
+        "of an impossible size is refused before it is used", arguments: [0, 8, 64, 80, 92, 4104, UInt32.max])
     func refuses(_ size: UInt32) throws {
         let outcome = try Self.run(claiming: size)
         #expect(outcome.status == LD_FAILED && outcome.result.isEmpty, "\(outcome)")

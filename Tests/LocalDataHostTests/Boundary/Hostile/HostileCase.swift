@@ -1,7 +1,7 @@
 import LocalDataAPI
 import Testing
 
-/// A rule of the boundary that the fixture breaks, in which call, and what the host says.
+/// A rule of the boundary that the fixture breaks, the call in which it does so, and the host's reaction.
 struct HostileCase: Sendable, CustomTestStringConvertible {
     enum Component: String, Sendable { case store, crypto, sync, pack }
 
@@ -9,7 +9,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
     /// The option `mode` of the fixture.
     let mode: String
     let operation: String
-    /// `nil` if the call has to succeed all the same.
+    /// `nil` if the call must succeed anyway.
     let code: StorageError.Code?
     /// In the error's message, or in the log if the call succeeds.
     let text: String
@@ -26,7 +26,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
         self.text = text
     }
 
-    /// Bytes that cannot be true, and the words for them.
+    /// Invalid bytes, and the words that describe them.
     static let flaws = [
         ("max", "18446744073709551615 bytes"), ("min", "9223372036854775808 bytes"),
         ("intmax", "9223372036854775807 bytes"), ("huge", "35184372088832 bytes"),
@@ -38,14 +38,14 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
         _ component: Component, _ channel: String, _ operation: String, _ code: StorageError.Code? = .corrupt
     ) -> [HostileCase] {
         flaws.map { flaw, text in
-            // Texts have limits of their own, which come first.
+            // Some texts have their own limits, which are checked first.
             let limited = ["attr-", "key-s", "tagged-tag", "position"]
             let isLong = flaw == "beyond" && limited.contains { channel.hasPrefix($0) }
             return HostileCase(component, "\(channel):\(flaw)", operation, code, isLong ? "33554432 bytes" : text)
         }
     }
 
-    /// Answers that a function must not give.
+    /// Return values that are not allowed for a function.
     private static func answers(
         _ component: Component, _ function: String, _ operation: String, mayBeAbsent: Bool = false
     ) -> [HostileCase] {
@@ -59,7 +59,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
             HostileCase(component, "\(function)=ok+report", operation, .unknown, "returned status 0"),
             HostileCase(component, "\(function)=two", operation, .busy, "more than one failure; the first: first"),
         ]
-        // The host has numbers of its own for errors that never leave it.
+        // The host has internal numbers for errors that never leave it.
         cases += [-3, 0, Int(Int32.min)].map {
             HostileCase(component, "\(function)=code\($0)", operation, .unknown, "the invalid error code \($0): said")
         }
@@ -70,7 +70,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
         return cases
     }
 
-    /// Everything that a store may do wrong.
+    /// Every fault that a store can have.
     static let store: [HostileCase] = {
         var cases: [HostileCase] = []
         for (channel, operation) in [
@@ -226,7 +226,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
         HostileCase(.store, "log-level", "exists", nil, "error hostile: high"),
     ]
 
-    /// Everything that a sync transport may do wrong.
+    /// Every fault that a sync transport can have.
     static let sync: [HostileCase] =
         flawed(.sync, "message", "publish", .busy) + flawed(.sync, "record-writer", "fetch")
         + flawed(.sync, "record-name", "fetch") + flawed(.sync, "record-content", "fetch")
@@ -276,7 +276,7 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
         HostileCase(.sync, "open=1", "fetch", .unknown, "the invalid status 1"),
     ]
 
-    /// Everything that a crypto provider may do wrong.
+    /// Every fault that a crypto provider can have.
     static let crypto: [HostileCase] =
         flawed(.crypto, "message", "seal", .busy) + answers(.crypto, "seal", "seal")
         + answers(.crypto, "open-sealed", "open") + answers(.crypto, "derive", "derive")
@@ -297,12 +297,12 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
             HostileCase(.crypto, "open-size", "seal", .pluginRefused, "table has 4294967295 bytes"),
         ]
 
-    /// Everything that a migration pack may do wrong.
+    /// Every fault that a migration pack can have.
     static let pack: [HostileCase] =
         flawed(.pack, "result", "migrate") + flawed(.pack, "convert", "convert")
         + flawed(.pack, "list", "migrate", .pluginRefused) + flawed(.pack, "message", "migrate", .busy)
         + flawed(.pack, "key", "migrate", .corrupt).map {
-            // A text that is not usable is no address at all.
+            // An unusable text is not an address at all.
             HostileCase(.pack, $0.mode, $0.operation, .corrupt, "named an invalid key")
         } + flawed(.pack, "key-security", "migrate") + flawed(.pack, "key-value", "migrate")
         + answers(.pack, "migrate", "migrate") + answers(.pack, "convert", "convert")

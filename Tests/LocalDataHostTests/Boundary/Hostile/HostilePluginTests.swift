@@ -17,13 +17,13 @@ import Testing
 
     private func image() throws -> PluginImage { try PluginImage.load(Self.shared.get()) }
 
-    @Test("there are at least 150 behaviours, each with its outcome")
+    @Test("at least 150 faults have expected outcomes")
     func enough() {
         let cases = HostileCase.store + HostileCase.crypto + HostileCase.sync + HostileCase.pack
         #expect(Set(cases.map(\.testDescription)).count + HostileCase.descriptors.count >= 150)
     }
 
-    /// Runs a case and compares.
+    /// Runs a case and compares its outcome.
     private func check(
         _ test: HostileCase, _ log: LogRecorder, _ body: () async throws -> Void
     ) async throws {
@@ -76,7 +76,7 @@ import Testing
         try expectRest(of: image)
     }
 
-    /// That the process and the library are whole after all that.
+    /// Checks that the process and the library still work after all faults.
     private func expectRest(of image: PluginImage) throws {
         let store = try image.openStore(
             "hostile-store", options: ResolvedOptions(), host: HostTable.shared(for: SilentLog()))
@@ -326,7 +326,7 @@ import Testing
         for mode in ["read:max", "read:null", "read:beyond", "read=7"] {
             let end = try run(mode, "get", "userDefaults/name")
             #expect(end.outcome == .exited(code: 2), "\(mode): \(end.outcome) \(end.errorText)")
-            // A stream is printed as it comes, so the piece before the broken one was.
+            // A stream is printed as it arrives, so the piece before the broken one appears.
             #expect(String(decoding: end.output, as: UTF8.self) == (mode == "read=7" ? "" : "one"), "\(mode)")
         }
     }
@@ -334,7 +334,7 @@ import Testing
 
 private let removedAtExit = Mutex("")
 
-/// Holds nothing.
+/// An empty storage.
 private struct EmptyStorage: StorageProviding {
     func get<Value>(_ key: StorageKey<Value>) async throws -> Value { throw StorageError(.notFound) }
     func set<Value>(_ value: Value, for key: StorageKey<Value>) async throws {}

@@ -13,7 +13,7 @@ import Testing
         #expect(unfit.isEmpty, "\(what): \(text.debugDescription)", sourceLocation: location)
     }
 
-    @Test("what a plugin says of itself is escaped")
+    @Test("a plugin's description of itself is escaped")
     func plugins() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
@@ -68,7 +68,7 @@ import Testing
         #expect(end.errorText.contains("a;: unknown key") && !end.errorText.contains("Slice"))
     }
 
-    @Test("JSON is the same with escapes, and so is text without anything to escape")
+    @Test("escapes do not change the JSON value, and text without special characters stays unchanged")
     func functions() {
         #expect(PrintableText.escaped("plain ü 👩‍👩‍👧") == "plain ü 👩‍👩‍👧")
         #expect(PrintableText.escaped("a\u{7F}\r\t") == #"a\u{7f}\r\t"#)
