@@ -5,7 +5,7 @@ import Testing
 
 @Suite("ConfigurationDocument and the decoder")
 struct ConfigurationDocumentAgreementTests {
-    /// Pieces that are likely to meet the borders of the grammar.
+    /// Pieces that are likely to hit the limits of the grammar.
     private static let pieces = [
         "{", "}", "[", "]", ":", ",", "a", "'a'", "\"b\"", "1", "-0x1F", ".5", "1e5", "0", "true", "null", "\\u0041",
         "'\\",
@@ -15,7 +15,7 @@ struct ConfigurationDocumentAgreementTests {
         "18446744073709551616",
     ]
 
-    @Test("what the scanner accepts the decoder accepts, with the same value", arguments: 0..<8)
+    @Test("the decoder accepts everything that the scanner accepts, with the same value", arguments: 0..<8)
     func agreement(seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed))
         let decoder = JSONDecoder()
@@ -36,7 +36,7 @@ struct ConfigurationDocumentAgreementTests {
             }
         }
         #expect(accepted > 100)
-        // What the decoder takes and a configuration does not: the documented differences, and nothing else.
+        // The decoder accepts more than a configuration: the documented differences, and nothing else.
         let documented = ["finite number", "given twice", "after the backslash", "control character 0", "found '\\'"]
         for (text, error) in missed {
             #expect(documented.contains { error.contains($0) }, "\(text.debugDescription): \(error)")

@@ -97,7 +97,7 @@ struct ConfigurationDocumentEditingTests {
     }
 
     @Test(
-        "removing a member takes its line and the comment behind it, and no other comment",
+        "removing a member also removes its line and the comment after it, and no other comment",
         arguments: [
             ("{ a: 1 }", "{ }"),
             ("{ a: 1, b: 2 }", "{ b: 2 }"),
@@ -128,7 +128,7 @@ struct ConfigurationDocumentEditingTests {
         #expect(try document.removing(at: []).text == document.text)
     }
 
-    @Test("whatever is set reads back, everything else and every comment outside stays", arguments: 0..<16)
+    @Test("any value that is set reads back; everything else and every comment outside stays", arguments: 0..<16)
     func settingIsExact(seed: Int) throws {
         var generator = ConfigurationTextGenerator(seed: UInt64(seed))
         for _ in 0..<150 {
@@ -152,7 +152,7 @@ struct ConfigurationDocumentEditingTests {
         }
     }
 
-    @Test("whatever is removed is gone and everything else stays", arguments: 0..<16)
+    @Test("any value that is removed is gone, and everything else stays", arguments: 0..<16)
     func removingIsExact(seed: Int) throws {
         var generator = ConfigurationTextGenerator(seed: UInt64(1000 + seed))
         for _ in 0..<150 {

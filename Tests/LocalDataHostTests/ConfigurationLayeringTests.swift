@@ -49,7 +49,7 @@ struct ConfigurationLayeringTests {
         #expect(origins.count == 19)
     }
 
-    @Test("what a stronger layer replaced does not shine through")
+    @Test("a value that a stronger layer replaced has no effect")
     func replacing() throws {
         func layer(_ text: String) throws -> ConfigurationLayer {
             ConfigurationLayer(.user, try ConfigurationDocument(text: text, source: text))
@@ -100,7 +100,7 @@ struct ConfigurationLayeringTests {
         #expect(element?.message == "code: plugins.path.1: expected a string, found null")
     }
 
-    @Test("without layers there is nothing")
+    @Test("without layers the configuration is empty")
     func empty() {
         let configuration = LayeredConfiguration(layers: [])
         #expect(configuration.effective == .object([:]))

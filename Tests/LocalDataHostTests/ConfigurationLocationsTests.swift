@@ -45,7 +45,7 @@ struct ConfigurationLocationsTests {
         #expect(set.namedFile == "x.json")
     }
 
-    @Test("without a usable HOME the user database is asked", arguments: [[:], ["HOME": ""], ["HOME": "relative"]])
+    @Test("without a usable HOME the user database decides", arguments: [[:], ["HOME": ""], ["HOME": "relative"]])
     func homeOfUser(environment: [String: String]) throws {
         let locations = ConfigurationLocations(environment: environment, isPrivileged: false)
         // A user without an entry has no home.
@@ -72,7 +72,7 @@ struct ConfigurationLocationsTests {
         #expect(!ProcessPrivilege.isElevated)
     }
 
-    @Test("without files there are the defaults")
+    @Test("without files the defaults apply")
     func noFiles() throws {
         try withDirectory { directory in
             let configuration = try locations(directory).load()

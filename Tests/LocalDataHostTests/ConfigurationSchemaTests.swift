@@ -34,7 +34,7 @@ struct ConfigurationSchemaTests {
         }
         """
 
-    @Test("the whole shape is accepted")
+    @Test("a configuration with every setting is accepted")
     func whole() throws {
         #expect(try problems(Self.whole) == [])
         #expect(try problems("{}") == [])
@@ -57,7 +57,7 @@ struct ConfigurationSchemaTests {
     }
 
     @Test(
-        "a problem names place, path, expected and found",
+        "a problem names position, path, expected and found",
         arguments: [
             (
                 "{ log: { level: 'warnig' } }",

@@ -2,7 +2,7 @@ import LocalDataHost
 import TestSupport
 import Testing
 
-/// Makes random configuration texts in all the layouts JSON5 allows; every comment is unique.
+/// Generates random configuration texts in all the layouts that JSON5 allows; every comment is unique.
 struct ConfigurationTextGenerator {
     private var random: SeededGenerator
     private var comments = 0
@@ -18,7 +18,7 @@ struct ConfigurationTextGenerator {
             .joined(separator: newline)
     }
 
-    /// A path that often exists, and often goes on beyond what exists.
+    /// A path that often exists, and often continues beyond the existing part.
     mutating func path(in value: JSONValue) -> [String] {
         var path: [String] = []
         var value = value
@@ -102,7 +102,7 @@ struct ConfigurationTextGenerator {
 }
 
 extension JSONValue {
-    /// The value with another at a path, as the reference for edits of the text: indices and keys.
+    /// A copy of the value with another one at a path, as the reference for edits of the text: indices and keys.
     func replacing(_ value: JSONValue, at path: [String]) -> JSONValue {
         guard let first = path.first else { return value }
         switch self {
@@ -118,7 +118,7 @@ extension JSONValue {
         }
     }
 
-    /// The value without what is at a path, as the reference for removals from the text.
+    /// A copy of the value without the one at a path, as the reference for removals from the text.
     func removing(at path: [String]) -> JSONValue {
         guard let first = path.first else { return self }
         let rest = Array(path.dropFirst())
@@ -138,6 +138,6 @@ extension JSONValue {
 }
 
 extension SeededGenerator {
-    /// One of some texts.
+    /// A random one of some texts.
     mutating func piece(of pieces: [String]) -> String { pieces.randomElement(using: &self) ?? "" }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("JSONValue (configuration)")
 struct ConfigurationJSONValueTests {
-    @Test("numbers compare by value, however they are kept")
+    @Test("numbers compare by value, however they are stored")
     func numbers() {
         #expect(JSONValue.integer(5) == .double(5))
         #expect(JSONValue.double(5) == .integer(5))
@@ -32,7 +32,7 @@ struct ConfigurationJSONValueTests {
         #expect(try JSONValue.object(["b": .null, "a": .string("/")]).serialized() == #"{"a":"/","b":null}"#)
     }
 
-    @Test("what JSON cannot say is an error", arguments: [Double.nan, .infinity, -.infinity])
+    @Test("a number that JSON cannot express is an error", arguments: [Double.nan, .infinity, -.infinity])
     func notFinite(number: Double) {
         #expect(throws: StorageError.invalidConfiguration) { try JSONValue.array([.double(number)]).serialized() }
     }
@@ -54,7 +54,7 @@ struct ConfigurationJSONValueTests {
     }
 
     @Test(
-        "a number is a whole one if it is one of 64 bits, however it is written",
+        "a number is an integer if it is whole and fits 64 bits, however it is written",
         arguments: [
             ("-0x8000000000000000", .integer(.min)), ("0x8000000000000000", .double(0x1p63)), ("+0X1f", .integer(31)),
             ("9007199254740993.0", .integer(9_007_199_254_740_993)), ("1e18", .integer(1_000_000_000_000_000_000)),
@@ -97,7 +97,7 @@ struct ConfigurationPathTests {
         #expect(ConfigurationPath(segments).description == text)
     }
 
-    @Test("single quotes and escapes are understood too")
+    @Test("single quotes and escapes are supported, too")
     func singleQuotes() throws {
         #expect(try ConfigurationPath(#"domains.'x.custom'"#).segments == ["domains", "x.custom"])
         #expect(try ConfigurationPath(#"'\x41.'.b"#).segments == ["A.", "b"])

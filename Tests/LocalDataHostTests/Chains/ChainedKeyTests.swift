@@ -6,7 +6,7 @@ import Testing
 
 @testable import LocalDataHost
 
-/// Versions of one value, and what its chain has done.
+/// Versions of one value, and the log of its chain's conversions.
 enum Note {
     struct V1: Codable, Equatable { var text: String }
     struct V2: Codable, Equatable {
@@ -43,7 +43,7 @@ enum Note {
             migrator: try migrator(counting: count), ifUndecodable: ifUndecodable)
     }
 
-    /// The same place without versions, as an earlier program used it.
+    /// A key for the same location without versions, as an earlier program used it.
     static func old<Value>(_ type: Value.Type, _ name: String, _ domain: StorageDomain) -> StorageKey<Value> {
         MigrationHome.key(name, domain)
     }
@@ -59,7 +59,7 @@ final class ConversionCount: Sendable {
 @Suite("A key with versions") struct ChainedKeyTests {
     private static let domains = MigrationHome.domains
 
-    @Test("its value is brought to the current version once, and stored so", arguments: domains)
+    @Test("its value is converted to the current version once, and stored in it", arguments: domains)
     func once(domain: StorageDomain) async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -120,7 +120,7 @@ final class ConversionCount: Sendable {
         #expect(try await home.router().attributes(of: plain)?.versionTag == "4")
     }
 
-    @Test("what no version reads stays where it is; the first set puts it aside", arguments: domains)
+    @Test("a value that no version reads stays where it is; the first set puts it aside", arguments: domains)
     func undecodable(domain: StorageDomain) async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -146,7 +146,7 @@ final class ConversionCount: Sendable {
         #expect(try await router.quarantine().values.isEmpty)
     }
 
-    @Test("a key that asks for it gets the default, and the value is in quarantine", arguments: domains)
+    @Test("a key can ask for the default instead, and the value is in quarantine", arguments: domains)
     func quarantine(domain: StorageDomain) async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -226,7 +226,7 @@ final class ConversionCount: Sendable {
         try await home.router().set(Note.V1(text: "hello"), for: Note.old(Note.V1.self, "note", domain))
         let router = try home.router()
         let key = try Note.key("note", domain)
-        // The lock of the store's migrations cannot be had there.
+        // The lock of the store's migrations cannot be taken there.
         let locks = try await router.access().snapshot.settings.folders.migrations
         try? FileManager.default.removeItem(atPath: locks)
         try Data().write(to: URL(filePath: locks))

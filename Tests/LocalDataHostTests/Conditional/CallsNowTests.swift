@@ -33,7 +33,7 @@ import Testing
         #expect(try await router.attributes(of: AnyStorageKey(key))?.versionTag == nil)
     }
 
-    @Test("where it would wait for more than the disk, it says so")
+    @Test("a call that would wait for more than the disk throws an error that says so")
     func refused() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -62,7 +62,7 @@ import Testing
         #expect(try await !home.router().exists(key))
     }
 
-    @Test("a change supersedes older data, as one that suspends does")
+    @Test("a change supersedes older data, like one that suspends")
     func superseding() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

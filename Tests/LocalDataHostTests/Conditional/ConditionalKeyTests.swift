@@ -49,7 +49,7 @@ import Testing
         await #expect(throws: StorageError.conflict) { try await router.set("late", for: key, ifRevision: second) }
     }
 
-    @Test("updates at once are exact, and may create and remove the value", arguments: domains)
+    @Test("concurrent updates are exact, and may create and remove the value", arguments: domains)
     func update(domain: StorageDomain) async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    /// 10,000 each with `LOCALDATA_TORTURE=1`.
+    /// With `LOCALDATA_TORTURE=1`, 10,000 by each thread.
     @Test("16 threads count to the exact sum in memory")
     func counting() async throws {
         let router = StorageRouter(
@@ -91,7 +91,7 @@ import Testing
         #expect(try await router.get(key) == 16 * times)
     }
 
-    @Test("older data comes first: it is neither hidden by create nor brought back by a removal", arguments: domains)
+    @Test("older data is migrated first: create does not hide it, and a removal does not revive it", arguments: domains)
     func pending(domain: StorageDomain) async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -124,7 +124,7 @@ import Testing
         #expect(try await home.router().get(Note.key("note", domain)).title == "bye")
     }
 
-    @Test("a revision is 16 hexadecimal digits, and nothing else is one")
+    @Test("only 16 hexadecimal digits are a revision")
     func text() throws {
         let revision = StorageRevision(0xab)
         #expect("\(revision)" == "00000000000000ab")

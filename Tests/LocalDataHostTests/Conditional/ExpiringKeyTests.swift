@@ -21,7 +21,7 @@ import Testing
         while Date.now <= time { try await Task.sleep(for: .milliseconds(5)) }
     }
 
-    @Test("a value with a lifetime is there until it expires, and absent to everyone after", arguments: domains)
+    @Test("a value with a lifetime is there until it expires, and then absent for everyone", arguments: domains)
     func lifetime(domain: StorageDomain) async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -49,7 +49,7 @@ import Testing
         #expect(try await other.get(key) == "again")
     }
 
-    @Test("a value that is set without a time stays, also over one that expires", arguments: domains)
+    @Test("a value that is set without a time never expires, even if it replaces one that does", arguments: domains)
     func replaced(domain: StorageDomain) async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -63,7 +63,7 @@ import Testing
         #expect(try await home.router().get(key) == "long")
     }
 
-    @Test("an update keeps the time of a value, and a key's lifetime begins again", arguments: domains)
+    @Test("an update keeps a value's time, and restarts a key's lifetime", arguments: domains)
     func updated(domain: StorageDomain) async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -96,7 +96,7 @@ import Testing
         #expect(try await router.revisioned(key)?.expires == nil)
     }
 
-    @Test("a value that is set may keep the time of the old one, also against the key's lifetime", arguments: domains)
+    @Test("a value that is set may keep the time of the old one, even if the key has a lifetime", arguments: domains)
     func kept(domain: StorageDomain) async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -116,7 +116,7 @@ import Testing
         try await router.remove(limited)
         try await router.set("sixth", for: limited, keepingExpiry: true)
         #expect(try #require(try await router.expiry(of: limited)) < Date.now + 61)
-        // What is stored need not be of the key's type.
+        // The stored value need not be of the key's type.
         let number: StorageKey<Int> = MigrationHome.key(plain.name, domain)
         try await router.set("seventh", for: plain, expires: expires)
         try await router.set(8, for: number, keepingExpiry: true)
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test("what a migration makes of values that expire does so with the first of them", arguments: domains)
+    @Test("a value that a migration makes from expiring values expires with the first of them", arguments: domains)
     func migration(domain: StorageDomain) async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -171,7 +171,7 @@ import Testing
         #expect(abs(carried.timeIntervalSince(expires)) < 0.001)
     }
 
-    @Test("values that nobody reads are swept as others are written", arguments: domains)
+    @Test("expired values that nobody reads are removed when others are written", arguments: domains)
     func swept(domain: StorageDomain) async throws {
         let home = try MigrationHome()
         defer { home.remove() }

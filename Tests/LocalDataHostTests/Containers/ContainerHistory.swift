@@ -1,13 +1,13 @@
 import LocalDataAPI
 import TestSupport
 
-/// A random history of a container: its steps, and what is stored after each, as worked out without the code under
+/// A random history of a container: its steps, and the values stored after each. It is computed without the code under
 /// test.
 struct ContainerHistory {
-    /// What one place has, by stored key.
+    /// The values of one location, by stored key.
     typealias Content = [String: String]
 
-    /// What is stored: by the container, and in the place that steps move values to and from.
+    /// The stored values: the container's, and those of the location that steps move values to and from.
     struct Stored: Equatable {
         var here: Content = [:]
         var there: Content = [:]
@@ -15,7 +15,7 @@ struct ContainerHistory {
 
     let container: ContainerDefinition
     private(set) var steps: [ContainerStep] = []
-    /// What is stored at each version, from 1 on.
+    /// The stored values at each version, from 1 on.
     private(set) var states: [Stored] = []
 
     static let here = StorageDomain.custom(name: "here")
@@ -41,7 +41,7 @@ struct ContainerHistory {
         }
     }
 
-    /// The same changes, declared or made by calls.
+    /// The same changes, either declared or made by calls.
     private static func step(_ from: Int, _ edits: [ContainerEdit], isFunction: Bool) -> ContainerStep {
         guard isFunction else { return ContainerStep(from: from, to: from + 1, edits) }
         return ContainerStep(from: from, to: from + 1) { store in
@@ -57,7 +57,7 @@ struct ContainerHistory {
         }
     }
 
-    /// A change that is possible in a state, which it makes there.
+    /// Makes a change that is possible in a state, and returns it.
     private static func edit(
         _ state: inout Stored, _ value: String, _ generator: inout SeededGenerator
     ) -> ContainerEdit {

@@ -3,7 +3,7 @@ import LocalDataAPI
 
 @testable import LocalDataHost
 
-/// A folder with stores of containers. Each router stands for a launch of the app, which may be of another release.
+/// A folder with stores of containers. Each router represents a launch of the app, which may be of another release.
 struct ContainerHome {
     let home: MigrationHome
 
@@ -20,7 +20,7 @@ struct ContainerHome {
 }
 
 extension StorageRouter {
-    /// Stores values as an earlier release has left them.
+    /// Stores values as an earlier release has stored them.
     func fill(_ values: [String: some Codable & Sendable], in domain: StorageDomain = .userDefaults()) async throws {
         for (name, value) in values { try await set(value, for: ContainerHome.key(name, domain)) }
     }
@@ -36,7 +36,7 @@ extension StorageRouter {
     }
 }
 
-/// Migrates a container of a given shape, as a launch of the release that has it does.
+/// Migrates a container of a given shape, like a launch of the release with that shape.
 @discardableResult
 func migrate(
     _ container: ContainerDefinition, _ steps: [ContainerStep], in router: StorageRouter,

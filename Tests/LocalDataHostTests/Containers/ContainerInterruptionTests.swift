@@ -8,7 +8,7 @@ import Testing
 
 @Suite("containers whose steps are interrupted", .timeLimit(.minutes(120))) struct ContainerInterruptionTests {
     private static let names = Atomic<Int>(0)
-    /// 1,000 with `LOCALDATA_TORTURE=1`.
+    /// Seeds of the histories: 1,000 with `LOCALDATA_TORTURE=1`.
     private static let seeds = (0..<(TestRun.isTorture ? 1000 : 12)).map { TestRun.seed &* 1_000_003 &+ UInt64($0) }
 
     private func router(_ fixture: FixtureBuilder, _ store: StoppingStore) async throws -> StorageRouter {
@@ -46,7 +46,7 @@ import Testing
             let state = history.states[version - 1]
             try await router.fill(state.here, in: ContainerHistory.here)
             try await router.fill(state.there, in: ContainerHistory.there)
-            // Data of the first version may have been stored without one.
+            // Data of the first version may have been stored without a version.
             if version > 1 || state.here.isEmpty || Bool.random(using: &generator) {
                 try await router.fill(["A.__version": version], in: ContainerHistory.here)
             }
@@ -56,7 +56,7 @@ import Testing
                 store.goOn()
                 router = try await self.router(fixture, store)
                 let (found, reached) = try await look(router)
-                // What is still to be removed may be there, too; everything else is where its version has it.
+                // Values that remain to be removed may still exist; everything else is where its version has it.
                 let expected = history.states[(reached ?? version) - 1]
                 let what = "seed \(seed) from \(version) at \(reached ?? 0): \(found.differences(from: expected))"
                 #expect((reached ?? version) >= version && expected.isPart(of: found), "\(what)")
@@ -72,7 +72,7 @@ import Testing
 }
 
 extension ContainerHistory.Stored {
-    /// What is there and what should be, where they differ.
+    /// The stored and expected values that differ.
     fileprivate func differences(from other: Self) -> [String] {
         [(here, other.here), (there, other.there)].flatMap { found, expected in
             Set(found.keys).union(expected.keys).filter { found[$0] != expected[$0] }
@@ -80,7 +80,7 @@ extension ContainerHistory.Stored {
         }
     }
 
-    /// Whether the other has all of it.
+    /// Whether the other one contains all of these values.
     fileprivate func isPart(of other: ContainerHistory.Stored) -> Bool {
         here.allSatisfy { other.here[$0.key] == $0.value } && there.allSatisfy { other.there[$0.key] == $0.value }
     }

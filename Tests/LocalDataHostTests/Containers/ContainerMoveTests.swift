@@ -37,7 +37,7 @@ private struct Merged: UserDefaultsContainer {
 }
 
 @Suite("moves of containers") struct ContainerMoveTests {
-    /// Runs one step on stored values, and returns what is stored then.
+    /// Runs one step on stored values, and returns the values stored afterwards.
     private func after(
         _ step: ContainerStep, _ values: [String: String], others: [ContainerDefinition] = []
     ) async throws -> [String: String] {
@@ -113,13 +113,13 @@ private struct Merged: UserDefaultsContainer {
         #expect(try await after(step(.movePrefix("Old.", to: "New.")), values, others: [other]) == left)
         let error = await MigrationError.of { try await after(step(.movePrefix("", to: "New.")), values) }
         #expect(error?.message.contains("the empty prefix") == true)
-        // A prefix that is a part of the new one.
+        // The old prefix is a part of the new one.
         #expect(
             try await after(step(.movePrefix("A.", to: "A.B.")), ["A.x": "1", "A.B.x": "2"])
                 == ["A.B.x": "1", "A.B.B.x": "2"])
     }
 
-    @Test("a removal, a default, and a declared change between two places")
+    @Test("a removal, a default, and a declared change between two locations")
     func others() async throws {
         let steps = step(.remove("a"), .setDefault("b", "new"), .setDefault("c", "new"), .remove("none"))
         #expect(try await after(steps, ["A.a": "1", "A.b": "2"]) == ["A.b": "2", "A.c": "new"])
@@ -173,7 +173,7 @@ private struct Merged: UserDefaultsContainer {
         #expect(error?.message.contains("outside of a step") == true)
     }
 
-    @Test("a split gives the new container the version that its keys are of, and a merge takes from another place")
+    @Test("a split gives the new container the version of its keys, and a merge reads from another location")
     func splitAndMerge() async throws {
         let home = try ContainerHome()
         defer { home.remove() }
@@ -199,7 +199,7 @@ private struct Merged: UserDefaultsContainer {
         #expect(try await router.content()["MyApp.Split.cacheSize"] == "99")
     }
 
-    @Test("moved values keep their bytes, formats and version tags, also if they change places")
+    @Test("moved values keep their bytes, formats and version tags, also if they change locations")
     func attributes() async throws {
         let home = try ContainerHome()
         defer { home.remove() }

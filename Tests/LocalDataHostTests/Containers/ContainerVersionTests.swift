@@ -5,7 +5,7 @@ import Testing
 
 @testable import LocalDataHost
 
-/// One release after the other of one container.
+/// Successive releases of one container.
 private enum Releases {
     struct First: UserDefaultsContainer {
         static let name = "MySettings"
@@ -64,7 +64,7 @@ private enum Releases {
 @Suite("versions of containers") struct ContainerVersionTests {
     private let own = "MyApp.MySettings"
 
-    @Test("seed defect 22: data without a version is of the baseline, and a store without data is a fresh install")
+    @Test("seed defect 22: data without a version has the baseline version; a store without data is a fresh install")
     func baseline() async throws {
         let home = try ContainerHome()
         defer { home.remove() }
@@ -81,7 +81,7 @@ private enum Releases {
         #expect(try await router.content(of: other) == ["\(own).__version": "3"])
     }
 
-    @Test("seed defect 22: what only a step's function knows of is data, too")
+    @Test("seed defect 22: values that only a step's function knows count as data, too")
     func baselineOfFunctions() async throws {
         let home = try ContainerHome()
         defer { home.remove() }
@@ -125,7 +125,7 @@ private enum Releases {
         #expect(try await router.content() == ["__version": "2"])
     }
 
-    @Test("seed defect 24: names of versions are refused as those of settings, and steps cannot change them")
+    @Test("seed defect 24: settings cannot have the names of versions, and steps cannot change them")
     func reserved() async throws {
         let home = try ContainerHome()
         defer { home.remove() }
@@ -202,7 +202,7 @@ private enum Releases {
         #expect(error?.message.contains("container userDefaults/A 3") == true)
         #expect(error?.message.contains("no step was run") == true)
         #expect(try await router.content() == before, "what is known to fail is not begun")
-        // A step that fails only when it is run for good leaves the ones before it committed.
+        // A step that fails only in the real run leaves the steps before it committed.
         let calls = Recorder<Int>()
         let failsLater = ContainerStep(from: 2, to: 3) { store in
             calls.add(0)
@@ -223,7 +223,7 @@ private enum Releases {
         #expect(error?.message.contains("version 4") == true && error?.message.contains("version 3") == true)
     }
 
-    @Test("seed defect 29: registered defaults are no data")
+    @Test("seed defect 29: registered defaults are not data")
     func registeredDefaults() async throws {
         let home = try ContainerHome()
         defer { home.remove() }

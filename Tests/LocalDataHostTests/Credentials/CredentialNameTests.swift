@@ -15,12 +15,12 @@ struct CredentialNameTests {
         #expect(CredentialName.decode(name) == bytes)
     }
 
-    @Test("escapes what the caller adds")
+    @Test("escapes the characters that the caller adds")
     func special() {
         #expect(CredentialName.encode(Array("a/b:c".utf8), escaping: "/:") == "a%2Fb%3Ac")
     }
 
-    @Test("every pair of bytes has a name of its own, which is text and gives them back")
+    @Test("every pair of bytes has a distinct name, which is text and decodes to them")
     func pairs() {
         var names: Set<[UInt8]> = []
         for first in UInt8.min...UInt8.max {

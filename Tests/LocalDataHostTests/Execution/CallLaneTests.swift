@@ -7,7 +7,7 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("calls to stores that keep one waiting", .timeLimit(.minutes(1))) struct CallLaneTests {
+@Suite("calls to slow stores", .timeLimit(.minutes(1))) struct CallLaneTests {
     private func sleepyRouter(
         _ options: String, _ store: String = "", serving: String = "slow"
     ) async throws -> StorageRouter {
@@ -45,7 +45,7 @@ import Testing
                     return try await router.get(key)
                 }
             }
-            // If each held a thread of Swift's pool, no more than there are cores would ever begin.
+            // If each call held a thread of Swift's pool, only as many as there are cores would ever begin.
             while begun.value < 64, ended.value == 0 { await Task.yield() }
             for _ in 0..<1000 { await Task.yield() }
             #expect(begun.value == 64 && ended.value == 0)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    /// What code that is not async calls, from a task that holds its thread.
+    /// Calls from code that is not async, in a task that holds its thread.
     private func blocking<Value: Sendable>(
         _ call: @escaping @Sendable () async throws -> Value
     ) throws -> Value { try IOExecutor.blocking(call) }
@@ -84,7 +84,7 @@ import Testing
         #expect(error?.code == .unsupported && error?.hint == "await the call there")
     }
 
-    @Test("calls to a slow C store run beside each other")
+    @Test("calls to a slow C store run concurrently")
     func besideEachOther() async throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
@@ -112,7 +112,7 @@ import Testing
         #expect(try await router.get(number("peak")) == UInt(width))
     }
 
-    @Test("a call that does not end in time is abandoned, from whatever task it came", arguments: [false, true])
+    @Test("a call that does not end in time is abandoned, in any kind of task", arguments: [false, true])
     func deadline(_ onExecutor: Bool) async throws {
         let router = try await sleepyRouter("milliseconds: 60000", "timeout: 0.05")
         let start = SuspendingClock.now
@@ -120,7 +120,7 @@ import Testing
             try await router.get(textKey("k"))
         }
         let error = try await #require(throws: StorageError.self) { try await task.value }
-        // The store would take a minute; a busy machine takes its time too.
+        // The store would take a minute; a busy machine also takes time.
         #expect(SuspendingClock.now - start < .seconds(45))
         #expect(error.code == .timedOut)
         #expect(error.message.contains("reading 'userDefaults/k'") && error.message.contains("0.05 seconds"))
@@ -133,16 +133,16 @@ import Testing
         try await router.set("x", for: textKey("k"))
         let start = SuspendingClock.now
         let task = Task { try await router.get(textKey("k")) }
-        // Until the call is in the store, so that it is cancelled in flight.
+        // Wait until the call is in the store, so that it is cancelled in flight.
         while try await router.get(number("peak")) == 0 { await Task.yield() }
         task.cancel()
         let error = try await #require(throws: StorageError.self) { try await task.value }
         #expect(error.code == .cancelled && error.message.contains("reading 'userDefaults/k'"))
-        // The store would take a minute; a busy machine takes its time too.
+        // The store would take a minute; a busy machine also takes time.
         #expect(SuspendingClock.now - start < .seconds(45))
     }
 
-    @Test("a look for an absent value does not wait without end for another store")
+    @Test("a search for an absent value does not wait endlessly for another store")
     func leftValues() async throws {
         let router = try await sleepyRouter("milliseconds: 60000", "timeout: 1", serving: "quick")
         let start = SuspendingClock.now
@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test(
-        "a store that says itself that it timed out is not said to have been abandoned",
+        "a store's own timeout error is not reported as an abandoned call",
         arguments: [("times out", 36), ("is cancelled", 37)])
     func ownTimeout(_ name: String, _ code: Int32) async throws {
         let router = try await sleepyRouter("milliseconds: 0", "timeout: 60")
@@ -175,7 +175,7 @@ import Testing
         #expect(error.code.rawValue == code && error.message == error.code.summary)
     }
 
-    @Test("a call on an executor's thread is made right there; a disk's read also elsewhere")
+    @Test("a call on an executor's thread runs on that thread; a disk's read does so on other threads, too")
     func inline() async throws {
         let router = try await sleepyRouter("latency: 1")
         let (own, writer) = try await Task(executorPreference: IOExecutor.shared) {
@@ -187,11 +187,11 @@ import Testing
     }
 
     @Test(
-        "the main actor's writes to a disk are made elsewhere, its reads and memory's calls where it is",
+        "the main actor's writes to a disk run elsewhere, its reads and calls of memory stores on its thread",
         arguments: [0, 1, 2, 3])
     @MainActor func mainActor(_ latency: Int) async throws {
         let router = try await sleepyRouter("latency: \(latency)")
-        // The main actor may change its thread whenever it waits, so a thread is only compared to the caller's own, of
+        // The main actor may change its thread at each suspension. So compare a thread only with the caller's own, for
         // a call that has no store to open.
         try await router.set("x", for: textKey("k"))
         _ = try await router.get(number("reader"))

@@ -5,7 +5,7 @@ import Testing
 @testable import LocalDataHost
 
 @Suite struct DeadlineClockTests {
-    @Test("deadlines pass in the order of their times, whichever was set first; a cancelled one does not")
+    @Test("deadlines expire in the order of their times, whichever was set first; a cancelled one does not")
     func order() async throws {
         let passed = Mutex<[Int]>([])
         let lifted = DeadlineClock.shared.set(.milliseconds(50)) { passed.withLock { $0.append(0) } }
@@ -21,7 +21,7 @@ import Testing
         #expect(passed.withLock { $0 } == [1, 2, 3])
     }
 
-    @Test("a deadline does not pass early")
+    @Test("a deadline does not expire early")
     func late() async throws {
         let start = SuspendingClock.now
         await withCheckedContinuation { continuation in

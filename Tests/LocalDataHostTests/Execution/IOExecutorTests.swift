@@ -27,7 +27,7 @@ import Testing
             for _ in 0..<count {
                 group.addTask(executorPreference: IOExecutor.shared) {
                     arrived.add()
-                    // Holds the thread until all are there: a pool of fewer threads never gets this far.
+                    // Holds the thread until all have begun: a pool of fewer threads never gets this far.
                     let end = SuspendingClock.now + .seconds(20)
                     while arrived.value < count, SuspendingClock.now < end { sched_yield() }
                     return arrived.value == count
@@ -38,7 +38,7 @@ import Testing
         #expect(met == count)
     }
 
-    @Test("ten thousand tasks are all run, on no more threads than the limit")
+    @Test("ten thousand tasks all run, on no more threads than the limit")
     func manyTasks() async {
         let threads = MutexBox<Set<UInt>>([])
         let ran = await withTaskGroup(of: Int.self) { group in

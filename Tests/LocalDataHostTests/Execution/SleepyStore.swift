@@ -3,9 +3,9 @@ import Glibc
 import LocalDataAPI
 import Synchronization
 
-/// A store whose calls take time, and that tells by reserved names what it saw: `peak`, the most calls at once;
-/// `writer`, the thread of the last `set`; `reader`, the thread of this `get`. Whether `waits` is there takes as long
-/// as a `get`. Resolving `open` ends all waiting.
+/// A store whose calls take time, and that reports its observations under reserved names: `peak`, the largest number of
+/// concurrent calls; `writer`, the thread of the last `set`; `reader`, the thread of this `get`. `exists` of `waits`
+/// takes as long as a `get`. Resolving `open` ends all waiting.
 final class SleepyStore: StorageBackend {
     static let component = ComponentInfo(
         id: "sleepy", summary: "a store whose calls take time",

@@ -4,8 +4,8 @@ import Testing
 
 @testable import LocalDataHost
 
-/// A few threads for tests that wait for compilers and other programs: on Swift's own pool, which has one thread for
-/// each core, they would stop the tests beside them, and those that measure whether tasks go on would measure that.
+/// A few threads for tests that wait for compilers and other programs. On Swift's own pool, which has one thread for
+/// each core, they would stop concurrent tests, and tests that measure whether tasks proceed would measure that.
 final class WaitingThreads: TaskExecutor {
     static let shared = WaitingThreads(count: 3)
 
@@ -52,6 +52,6 @@ struct WaitingTrait: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == WaitingTrait {
-    /// For tests that wait for other programs.
+    /// The trait for tests that wait for other programs.
     static var waitsForPrograms: Self { WaitingTrait() }
 }

@@ -15,14 +15,14 @@ struct FileLockTests {
         lock = FileLock("\(scratch.path)/a/b/lock")
     }
 
-    /// Whether another open file could get the lock at this moment.
+    /// Whether another open file could get the lock now.
     private func isFree(_ operation: Int32) -> Bool {
         let descriptor = open(lock.path, O_RDWR | O_CLOEXEC)
         defer { close(descriptor) }
         return flock(descriptor, operation | LOCK_NB) == 0
     }
 
-    @Test("is held shared by many together, and then by nobody exclusively")
+    @Test("can be shared by many, and then nobody holds it exclusively")
     func sharedTogether() throws {
         try lock.shared { (_) throws(StorageError) in
             try lock.shared { (_) throws(StorageError) in
@@ -33,7 +33,7 @@ struct FileLockTests {
         #expect(isFree(LOCK_EX))
     }
 
-    @Test("is held exclusively by one alone, and is free again when the body throws")
+    @Test("has one exclusive holder, and is free again when the body throws")
     func exclusiveAlone() throws {
         #expect(throws: StorageError.cancelled) {
             try lock.exclusive { (_) throws(StorageError) in
@@ -45,7 +45,7 @@ struct FileLockTests {
         #expect(isFree(LOCK_EX))
     }
 
-    @Test("makes its file for the user alone, and the folders on the way")
+    @Test("creates its file for the user alone, and the missing folders")
     func modes() throws {
         #expect(try lock.shared { (file) throws(StorageError) in try file.number() } == 0)
         #expect(JournalScratch.mode(of: lock.path) == 0o600)
@@ -74,7 +74,7 @@ struct FileLockTests {
         #expect(try lock.shared { (file) throws(StorageError) in try file.number() } == 0)
     }
 
-    @Test("takes part of a first number, whose writer was killed, for none", arguments: [1, 4, 7])
+    @Test("ignores part of a first number, whose writer was killed", arguments: [1, 4, 7])
     func partOfNumber(_ count: Int) throws {
         try lock.exclusive { (_) throws(StorageError) in }
         try Data(repeating: 1, count: count).write(to: URL(filePath: lock.path))
@@ -111,14 +111,14 @@ struct FileLockTests {
         #expect(try lock.shared { (file) throws(StorageError) in try file.number() } == 800)
     }
 
-    @Test("stays one lock when its file is removed by someone again and again")
+    @Test("remains one lock when its file is removed again and again")
     func removed() async throws {
         let lock = lock
         let inside = Occupancy()
         _ = try await JournalScratch.atOnce(8) { index in
             for _ in 0..<50 {
                 try lock.exclusive { (_) throws(StorageError) in
-                    // Who removes it has to hold it, and has no claim to what comes after.
+                    // Only a holder removes the file. It leaves first, since others may hold the next file.
                     inside.enter()
                     inside.leave()
                     if index % 2 == 0 { unlink(lock.path) }
@@ -160,7 +160,7 @@ struct FileLockTests {
         #expect(try lock.exclusive { (file) throws(StorageError) in try file.number() } == 5)
     }
 
-    @Test("says where it cannot be made", .enabled(if: geteuid() == 0))
+    @Test("reports where it cannot be created", .enabled(if: geteuid() == 0))
     func refusedAsRoot() async throws {
         let path = lock.path
         await #expect(processExitsWith: .success) { [path = path as String] in
@@ -172,7 +172,7 @@ struct FileLockTests {
                 #expect(error?.code == .permissionDenied)
                 #expect(error?.message.contains(folder) == true)
             }
-            // A file that is there needs no right to write for who only shares.
+            // Sharing an existing lock file takes no right to write.
             #expect(seteuid(0) == 0)
             try FileLock("\(folder)/lock").exclusive { (file) throws(StorageError) in try file.setNumber(3) }
             #expect(chmod("\(folder)/lock", 0o644) == 0)

@@ -15,7 +15,7 @@ struct IntentDamageTests {
         journal = try scratch.journal()
     }
 
-    @Test("is reported beside sound intents, and stays as it is", arguments: [0, 4, 31, 40, 53])
+    @Test("is reported along with sound intents, and stays unchanged", arguments: [0, 4, 31, 40, 53])
     func damaged(size: Int) throws {
         let id = try scratch.interrupted("copy", "damaged", Data([1, 2, 3]))
         let whole = try scratch.interrupted("copy", "whole")

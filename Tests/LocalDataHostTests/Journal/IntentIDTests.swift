@@ -4,7 +4,7 @@ import Testing
 
 @Suite("IntentID")
 struct IntentIDTests {
-    @Test("sorts by the time of its making, as a text too, and is made once")
+    @Test("sorts by creation time, as a text too, and is unique")
     func order() async throws {
         let ids = (0..<1000).map { _ in IntentID.next() }
         #expect(ids == ids.sorted())

@@ -10,7 +10,7 @@ import Testing
 struct IntentJournalTests {
     private let scratch: JournalScratch
     private let journal: IntentJournal
-    /// The same folder, as another process has it.
+    /// The same folder, as another process sees it.
     private let other: IntentJournal
 
     init() throws {
@@ -19,7 +19,7 @@ struct IntentJournalTests {
         other = try scratch.journal()
     }
 
-    @Test("shows an intent from its beginning to its end to others, and leaves nothing")
+    @Test("shows others an intent from its beginning to its end, and leaves nothing")
     func life() throws {
         #expect(try other.pending().isEmpty)
         let intent = try journal.begin(kind: "copy", subject: "copy a to b", payload: Data([1, 2]))
@@ -39,7 +39,7 @@ struct IntentJournalTests {
         #expect(scratch.files() == [])
     }
 
-    @Test("makes nothing before the first intent, and then files for the user alone")
+    @Test("creates nothing before the first intent, and then files for the user alone")
     func modes() throws {
         #expect(try journal.pending().isEmpty)
         #expect(throws: StorageError.notFound) { try journal.adopt(.next()) }
@@ -62,7 +62,7 @@ struct IntentJournalTests {
         #expect(try journal.pending(kind: "batch").isEmpty)
     }
 
-    @Test("keeps an intent that its owner gave up, until another has taken it over and finished it")
+    @Test("keeps an abandoned intent until another process has taken it over and finished it")
     func adoption() throws {
         let id = try scratch.interrupted("copy", "s", Data([1]))
         #expect(try journal.pending().map(\.state) == [.interrupted])
@@ -79,7 +79,7 @@ struct IntentJournalTests {
         #expect(throws: StorageError.notFound) { try journal.adopt(id) }
     }
 
-    @Test("gives nobody an intent whose owner lives, however often that is updated")
+    @Test("never hands over an intent whose owner lives, however often it is updated")
     func exclusion() throws {
         let intent = try journal.begin(kind: "copy", subject: "s")
         for round in 0..<5 {
@@ -113,7 +113,7 @@ struct IntentJournalTests {
         let folder = scratch.folder
         for _ in 0..<20 {
             let id = try scratch.interrupted("copy")
-            // Those who got it are kept until all have tried.
+            // Adopted intents are kept until all have tried.
             let adopted = try await JournalScratch.atOnce(16) { _ -> Intent? in
                 do {
                     return try IntentJournal(folder: folder).adopt(id)

@@ -15,7 +15,7 @@ struct IntentRecordTests {
         try IntentRecord(bytes, expected: record.id, path: "/journal/x.intent")
     }
 
-    @Test("is encoded byte by byte as its format says")
+    @Test("is encoded exactly as its format says")
     func format() throws {
         let bytes = try record.encoded()
         let head: [UInt8] = [
@@ -30,7 +30,7 @@ struct IntentRecordTests {
     }
 
     @Test(
-        "has the sums that FNV-1a is published with",
+        "has the published checksums of FNV-1a",
         arguments: [("", 0xCBF2_9CE4_8422_2325), ("a", 0xAF63_DC4C_8601_EC8C), ("foobar", 0x8594_4171_F739_67E8)]
             as [(String, UInt64)])
     func sum(text: String, expected: UInt64) { #expect(StableHash.of(Array(text.utf8)) == expected) }

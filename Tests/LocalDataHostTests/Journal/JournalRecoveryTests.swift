@@ -18,7 +18,7 @@ struct JournalRecoveryTests {
         journal = try scratch.journal()
     }
 
-    @Test("finds nothing and makes nothing where no journal is")
+    @Test("finds and creates nothing without a journal")
     func nothing() throws {
         #expect(try journal.recover(with: JournalRecovery(["copy": .onDemand])).isEmpty)
         #expect(JournalScratch.mode(of: scratch.folder) == nil)
@@ -85,7 +85,7 @@ struct JournalRecoveryTests {
         #expect(second.recovered.map(\.id) == [ids[0], ids[1]])
     }
 
-    @Test("takes a handler that has finished its intent itself")
+    @Test("accepts a handler that has finished its intent itself")
     func finishing() throws {
         let id = try scratch.interrupted("copy")
         let report = try journal.recover(with: JournalRecovery(["copy": .atOpen { try $0.finish() }]))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LocalDataHost
 
-/// A folder of one test with a journal in it; removed with its owner.
+/// A temporary folder with a journal in it; removed with its owner.
 final class JournalScratch: Sendable {
     private let scratch: TemporaryFolder
 
@@ -15,7 +15,7 @@ final class JournalScratch: Sendable {
     var path: String { scratch.path }
     var folder: String { "\(path)/state/journal" }
 
-    /// The journal, as another process would open it: with nothing that is shared with the others of this test.
+    /// The journal, as another process would open it: it shares nothing with the others of this test.
     func journal() throws -> IntentJournal { try IntentJournal(folder: folder) }
 
     /// The names of the intents' files.
@@ -24,7 +24,7 @@ final class JournalScratch: Sendable {
         return names.filter { $0 != ".tmp" }.sorted()
     }
 
-    /// Begins an intent and leaves it.
+    /// Begins an intent and abandons it.
     @discardableResult
     func interrupted(_ kind: String, _ subject: String = "a subject", _ payload: Data = Data()) throws -> IntentID {
         try journal().begin(kind: kind, subject: subject, payload: payload).id
@@ -39,7 +39,7 @@ final class JournalScratch: Sendable {
         return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
     }
 
-    /// Runs `body` so many times at once, each on a thread of its own.
+    /// Runs `body` so many times at once, each on a separate thread.
     static func atOnce<Result: Sendable>(
         _ count: Int, _ body: @escaping @Sendable (Int) throws -> Result
     ) async throws -> [Result] {

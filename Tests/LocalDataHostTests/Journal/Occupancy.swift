@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How many are somewhere at once.
+/// Counts how many callers are inside at once.
 final class Occupancy: Sendable {
     private let counts = Mutex((now: 0, most: 0))
 

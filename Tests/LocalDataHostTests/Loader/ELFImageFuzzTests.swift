@@ -11,13 +11,13 @@ struct ELFImageFuzzTests {
         .max - 63, .max - 7, .max,
     ]
 
-    /// A file that can be damaged in place and mended again.
+    /// A file that can be damaged in place and restored.
     private struct Specimen {
         let whole: [UInt8]
         let path: String
         let descriptor: CInt
 
-        /// Judges the file with some bytes replaced; true if it is accepted.
+        /// Checks the file with some bytes replaced; true if it is accepted.
         func accepts(_ damages: [(offset: Int, bytes: [UInt8])], cut: Int? = nil) throws -> Bool {
             for damage in damages { try put(damage.bytes, at: damage.offset) }
             if let cut { try #require(ftruncate(descriptor, off_t(cut)) == 0) }
@@ -40,7 +40,7 @@ struct ELFImageFuzzTests {
         }
     }
 
-    /// Compiles a library with both hash tables, or one, and hands it over.
+    /// Compiles a library with both hash tables, or one, and passes it to a body.
     private static func with(style: String, _ body: (Specimen) throws -> Void) throws {
         try PluginScratch.with { scratch in
             let options = ["-shared", "-fPIC", "-Wl,--hash-style=\(style)"]
@@ -56,8 +56,8 @@ struct ELFImageFuzzTests {
         }
     }
 
-    /// The ranges that are read: headers, dynamic section, hash, symbols and names stand before the code and at its
-    /// end.
+    /// The byte ranges that the reader uses: headers, dynamic section, hash, symbols and names. They are before the
+    /// code and at its end.
     private static func structures(_ bytes: [UInt8]) -> [Range<Int>] {
         var ranges = [0..<64, 64..<(64 + 56 * Int(bytes.number(UInt16.self, at: 56)))]
         let tags = [(DT_HASH, 64), (DT_GNU_HASH, 96), (DT_SYMTAB, 24 * 16), (DT_STRTAB, 128)]
@@ -118,7 +118,7 @@ struct ELFImageFuzzTests {
                 let length = Int.random(in: 1...32, using: &random)
                 let noise = (0..<length).map { _ in UInt8.random(in: 0...255, using: &random) }
                 let cut = round % 2 == 0 ? nil : Int.random(in: 0..<specimen.whole.count, using: &random)
-                // A cut of an otherwise whole file is always noticed; here the place that shows it may be damaged too.
+                // Truncating an undamaged file is always noticed; here the part that shows it may be damaged, too.
                 _ = try specimen.accepts([(offset, noise)], cut: cut)
             }
         }

@@ -78,7 +78,7 @@ struct ELFImageRefusalTests {
         }
     }
 
-    @Test("a library that was linked not to be opened is refused before ld.so does")
+    @Test("a library that was linked with -z nodlopen is refused before ld.so refuses it")
     func noOpen() throws {
         try PluginScratch.with { scratch in
             let path = try scratch.compile("int a;", to: "plugin.so", ["-shared", "-fPIC", "-Wl,-z,nodlopen"])
@@ -87,7 +87,7 @@ struct ELFImageRefusalTests {
         }
     }
 
-    @Test("a file of separate debug symbols is refused: nothing in it can be run")
+    @Test("a file of separate debug symbols is refused: it has no code to run")
     func debugFile() throws {
         try PluginScratch.with { scratch in
             let path = try scratch.compile(PluginScratch.source, to: "plugin.so", ["-shared", "-fPIC", "-g"])
@@ -128,7 +128,7 @@ struct ELFImageRefusalTests {
         #expect(message.hasPrefix("is truncated or damaged: its last segment needs at least "))
     }
 
-    /// Each is a field of the file, what it is set to, and a part of the message.
+    /// A field of the file, its new value, and a part of the message.
     struct Damage: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let expected: String

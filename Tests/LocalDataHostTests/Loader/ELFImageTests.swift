@@ -43,7 +43,7 @@ struct ELFImageTests {
             let image = try ELFImage(library)
             let nm = "nm --dynamic --defined-only --without-symbol-versions -- \"$0\""
             let listed = try scratch.shell(nm, [library.path])
-            // Types i, and u are indirect and unique; A is the name of a version.
+            // Types i and u are indirect and unique; A is the name of a version.
             let names = listed.split(separator: "\n").compactMap { line -> String? in
                 let fields = line.split(separator: " ")
                 return fields.count == 3 && fields[1] != "A" ? String(fields[2]) : nil
@@ -68,7 +68,7 @@ struct ELFImageTests {
     }
 
     @Test(
-        "a plugin for another ABI is refused with both majors, and the advice which side to update",
+        "a plugin for another ABI is refused with both majors, and advice on which side to update",
         arguments: [
             (majors: [2], host: 1, found: "2", advice: "update the host"),
             ([1], 3, "1", "install a build of the plugin"),
@@ -86,7 +86,7 @@ struct ELFImageTests {
         }
     }
 
-    @Test("a name that the end of the string table cuts off does not count", arguments: [0, 5, 18, 19, 20])
+    @Test("a name that the end of the string table truncates does not count", arguments: [0, 5, 18, 19, 20])
     func cutName(length: Int) throws {
         try PluginScratch.with { scratch in
             var bytes = try PluginScratch.contents(scratch.compile(PluginScratch.source, to: "whole.so"))
@@ -142,7 +142,7 @@ struct ELFImageTests {
         }
     }
 
-    @Test("a file that is exchanged or rewritten after the check is not read")
+    @Test("a file that is replaced or rewritten after the check is not read")
     func exchanged() throws {
         try PluginScratch.with { scratch in
             let path = try scratch.compile(PluginScratch.source, to: "plugin.so")

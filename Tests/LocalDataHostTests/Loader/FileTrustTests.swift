@@ -23,11 +23,11 @@ struct FileTrustTests {
         }
     }
 
-    @Test("the identity differs once the file is rewritten, even with its modification time put back")
+    @Test("the identity differs once the file is rewritten, even with its modification time restored")
     func identityDiffers() throws {
         try PluginScratch.with { scratch in
             let path = try scratch.file("plugin.so", Array("aaaa".utf8))
-            // A time in the past keeps the clock's tick out of the comparison.
+            // A time in the past keeps the clock's resolution out of the comparison.
             var past = [timespec(tv_sec: 1000, tv_nsec: 7), timespec(tv_sec: 1000, tv_nsec: 7)]
             try #require(utimensat(AT_FDCWD, path, &past, 0) == 0)
             let before = try FileTrust.check(path).identity
@@ -45,7 +45,7 @@ struct FileTrustTests {
         }
     }
 
-    @Test("a file time beyond any calendar is taken, not trapped on")
+    @Test("a file time beyond any calendar is accepted without a trap")
     func farTime() throws {
         var status = stat()
         status.st_mtim = timespec(tv_sec: .max, tv_nsec: 999_999_999)
@@ -83,7 +83,7 @@ struct FileTrustTests {
     }
 
     @Test(
-        "a file that others can write is refused, with the command that mends it",
+        "a file that others can write is refused, with the command that repairs it",
         arguments: [
             (mode: mode_t(0o666), who: "its group and others"), (0o664, "its group"), (0o646, "others"),
             (0o1666, "its group and others"),
@@ -127,7 +127,7 @@ struct FileTrustTests {
         }
     }
 
-    @Test("what a stranger owns is refused, file or folder, in a sticky folder too", .enabled(if: isRoot))
+    @Test("a file or folder that another user owns is refused, in a sticky folder too", .enabled(if: isRoot))
     func strangersOwnAsRoot() throws {
         try PluginScratch.with { scratch in
             let folder = try scratch.folder("shared")

@@ -7,8 +7,7 @@ import Testing
 
 /// A temporary folder in which variants of the C plugin in `Tests/PluginFixtures` are built.
 ///
-/// A plugin is never unloaded and is known by its path, so every test has a folder of its own; it ends with
-/// ``remove()``.
+/// A plugin is never unloaded and is known by its path, so every test has a separate folder, removed by ``remove()``.
 struct FixtureBuilder: Sendable {
     /// The folder, writable by its owner only, as the host demands.
     let folder: String
@@ -30,7 +29,7 @@ struct FixtureBuilder: Sendable {
         try build(variant: variant, component: component, as: name)
     }
 
-    /// As ``build(_:component:as:)``, with the words in a list, and of another fixture if one is named.
+    /// Like ``build(_:component:as:)``, with the words in a list, and of another fixture if one is named.
     func build(
         variant: [String], component: String = "fixture", as name: String = "libFixture.so",
         source: String = "fixture.c"
@@ -49,7 +48,7 @@ struct FixtureBuilder: Sendable {
         return path
     }
 
-    /// As the other, without holding a thread of Swift's pool while the compiler runs.
+    /// Like the other method, but holds no thread of Swift's pool while the compiler runs.
     func build(_ variant: String..., component: String = "fixture") async throws -> String {
         try await withTaskExecutorPreference(WaitingThreads.shared) {
             try build(variant: variant, component: component)
@@ -64,7 +63,7 @@ struct FixtureBuilder: Sendable {
         return path
     }
 
-    /// A configuration with all folders and plugins in this one, and what `text` says besides.
+    /// A configuration with all folders and plugins in this one, plus the settings in `text`.
     func configuration(_ text: String, timeout: Double = 20) throws -> HostConfiguration {
         try HostConfiguration(
             text: """
@@ -79,12 +78,12 @@ struct FixtureBuilder: Sendable {
                 """)
     }
 
-    /// Runs the `ld-host` beside the tests with this folder as its home.
+    /// Runs the `ld-host` next to the tests with this folder as its home.
     func runHost(_ arguments: String..., environment: [String: String] = [:]) throws -> ChildProcess.Completion {
         try runHost(arguments, environment: environment)
     }
 
-    /// As the other, with the arguments in a list.
+    /// Like the other method, with the arguments in a list.
     func runHost(_ arguments: [String], environment: [String: String] = [:]) throws -> ChildProcess.Completion {
         let standard = [
             "HOME": folder, "PATH": "/usr/bin:/bin", "XDG_DATA_HOME": "\(folder)/data",
@@ -97,6 +96,5 @@ struct FixtureBuilder: Sendable {
         ).run(deadline: .seconds(60))
     }
 
-    /// Removes the folder with all that is in it.
     func remove() { try? FileManager.default.removeItem(atPath: folder) }
 }

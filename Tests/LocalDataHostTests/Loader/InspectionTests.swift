@@ -52,7 +52,7 @@ import Testing
         #expect(kill(process, 0) == -1 && errno == ESRCH, "the process is still there")
     }
 
-    @Test("of many plugins each is loaded alone, after what the last one left behind is gone")
+    @Test("each of many plugins is loaded alone, once everything that the one before left behind is gone")
     func many() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
@@ -92,7 +92,7 @@ import Testing
         #expect(ids == (0..<13).map { $0 == 5 ? nil : "c\($0)" })
     }
 
-    @Test("a report is read as it was written, and text of another kind is no report")
+    @Test("a report reads back as written, and other text is not a report")
     func reports() throws {
         let options: [ComponentOption] = [
             .string("text", default: "a \"b\"\n\u{e9}", allowed: ["x", ""], help: "some text"),

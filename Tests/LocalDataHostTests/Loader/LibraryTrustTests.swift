@@ -4,7 +4,7 @@ import LocalDataHost
 import Testing
 
 @Suite("the libraries that a plugin needs", .waitsForPrograms) struct LibraryTrustTests {
-    /// Builds a plugin that needs `libdep.so`, which stands in the folder `from`.
+    /// Builds a plugin that needs `libdep.so`, which is in the folder `from`.
     private func plugin(_ scratch: PluginScratch, _ runPath: String?, from folder: String) throws -> String {
         let library = try scratch.compile("int dep(void) { return 1; }", to: "\(folder)/libdep.so")
         try #require(chmod(library, 0o755) == 0)
@@ -18,12 +18,12 @@ import Testing
     private func inspect(_ path: String) throws { _ = try PluginFile(checking: FileTrust.check(path), abiMajor: 1) }
 
     @Test(
-        "a run path that is empty, relative or not to be expanded is refused",
+        "a run path that is empty, relative or cannot be expanded is refused",
         arguments: [".", "", "$ORIGIN:", "lib", "$ORIGIN:lib:/usr/lib", "../x", "$ORIGINx", "/usr/$LIB", "~/lib"])
     func refusesRelative(_ runPath: String) throws {
         try PluginScratch.with { scratch in
             _ = try scratch.folder("lib")
-            // An empty run path is none to the linker; one that is followed by another entry is an empty entry.
+            // The linker omits an empty run path; before another entry, it becomes an empty entry.
             let path = try plugin(scratch, runPath.isEmpty ? ":/usr/lib" : runPath, from: "lib")
             let error = try PluginScratch.refusal { try inspect(path) }
             #expect(error.message.contains("looks for libraries in"), "\(error.message)")
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("a folder of the run path that anybody could make is refused")
+    @Test("a folder of the run path that anyone could create is refused")
     func refusesMissingFolder() throws {
         try PluginScratch.with { scratch in
             _ = try scratch.folder("lib")
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("a library beside the plugin that others can write is refused")
+    @Test("a library next to the plugin that others can write is refused")
     func refusesOpenLibrary() throws {
         try PluginScratch.with { scratch in
             _ = try scratch.folder("lib")
@@ -76,7 +76,7 @@ import Testing
             let library = try scratch.compile("int dep(void) { return 1; }", to: "libdep.so")
             try #require(chmod(library, 0o755) == 0)
             for (name, isRefused) in [("./libdep.so", true), (library, false)] {
-                // A library without a name of its own is needed by the path that the linker got.
+                // A library without a soname is needed by the path that the linker got.
                 let path = try scratch.compile(
                     "int localdata_plugin_v1(void) { return 1; }", to: "libRP.so",
                     ["-shared", "-fPIC", "-Wl,--no-as-needed", "-x", "none", name])

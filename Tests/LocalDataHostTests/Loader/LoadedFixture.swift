@@ -4,16 +4,16 @@ import Testing
 
 @testable import LocalDataHost
 
-/// Opening stores past the router, for tests of the boundary itself.
+/// Opens stores without the router, for tests of the boundary itself.
 extension PluginImage {
-    /// A store of the plugin with no options of its own.
+    /// A store of the plugin without options.
     func open(_ id: String = "fixture") throws -> LoadedStore {
         try openStore(id, options: ResolvedOptions(), host: HostTable.shared(for: SilentLog()))
     }
 }
 
 extension LoadedStore {
-    /// Resolves a name for the time of `body`.
+    /// Resolves a name for the duration of `body`.
     func with<Result>(
         _ name: String, in place: StorageNamespace = StorageNamespace(domain: "userDefaults"),
         _ body: (StoreHandle) throws -> Result
@@ -24,7 +24,7 @@ extension LoadedStore {
     }
 }
 
-/// That this process, whatever was refused in it, still loads and uses a plugin that is right.
+/// Expects that this process, after any refusals, still loads and uses a correct plugin.
 func expectGoodPluginWorks(_ fixture: FixtureBuilder, _ location: SourceLocation = #_sourceLocation) throws {
     let store = try PluginImage.load(fixture.build(as: "libGood.so")).open()
     try store.with("after") { handle in

@@ -35,7 +35,7 @@ import Testing
         _ = try PluginImage.load(path)
     }
 
-    @Test("a file in a folder that others can write is refused, at whatever height the folder is")
+    @Test("a file is refused if others can write to any folder above it")
     func writableFolder() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
@@ -62,7 +62,7 @@ import Testing
         try expectGoodPluginWorks(fixture)
     }
 
-    @Test("a library that was cut short is refused wherever it was cut", arguments: [0.02, 0.25, 0.5, 0.75])
+    @Test("a truncated library is refused, wherever it was truncated", arguments: [0.02, 0.25, 0.5, 0.75])
     func truncated(_ part: Double) throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }

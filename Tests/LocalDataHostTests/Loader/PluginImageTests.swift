@@ -17,14 +17,14 @@ import Testing
         #expect(error.code == .pluginRefused)
         for part in [path] + refusal.message { #expect(error.message.contains(part)) }
         #expect(error.hint.contains(refusal.hint))
-        // A second try says the same: nothing half loaded was kept.
+        // A second attempt gives the same error: nothing half loaded was kept.
         let again = try #require(throws: StorageError.self) { try PluginImage.load(path) }
         #expect(again.message == error.message)
         try expectGoodPluginWorks(fixture)
     }
 
     @Test(
-        "a child process that looks at such a plugin brings the same refusal home", arguments: PluginRefusal.whenLoading
+        "a child process that inspects such a plugin returns the same refusal", arguments: PluginRefusal.whenLoading
     )
     func refusesFromAfar(_ refusal: PluginRefusal) throws {
         let fixture = try FixtureBuilder()
@@ -73,7 +73,7 @@ import Testing
         #expect(error.message.contains(path) && error.message.contains("'other'"))
     }
 
-    @Test("none of the code of a plugin for another ABI is run, and all of a good one's is")
+    @Test("a plugin for another ABI runs none of its code, and a good one does run it")
     func otherMajorRunsNothing() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
@@ -81,7 +81,7 @@ import Testing
         let other = try fixture.build("FIXTURE_OTHER_MAJOR", "FIXTURE_MARK=\"\(mark)\"", as: "libOther.so")
         #expect(throws: StorageError.pluginRefused) { try PluginImage.load(other) }
         #expect(access(mark, F_OK) != 0, "its constructor ran")
-        // The mark is no blind spot: a plugin that is loaded does leave it.
+        // The check works: loading a plugin does leave the mark.
         _ = try PluginImage.load(fixture.build("FIXTURE_MARK=\"\(mark)\"", as: "libGood.so"))
         #expect(access(mark, F_OK) == 0)
     }
@@ -99,12 +99,12 @@ import Testing
         #expect(error.code == .pluginRefused)
         #expect(error.message.contains(path) && error.message.contains("was replaced"))
         #expect(error.hint.contains("restart the process"))
-        // What was open stays open.
+        // Open stores stay open.
         let store = try first.open()
         try store.with("name") { try store.set($0, to: Data([1]), attributes: nil) }
     }
 
-    @Test("a plugin is one plugin by whichever link it is named")
+    @Test("a plugin is the same one through any link")
     func links() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }

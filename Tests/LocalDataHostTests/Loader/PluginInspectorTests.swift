@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(
-        "a plugin that takes its process down is a refusal that says how",
+        "a plugin that crashes its process is refused, and the error says how it ended",
         arguments: [
             ("FIXTURE_ABORT", "signal 6 (SIGABRT)"), ("FIXTURE_CRASH", "signal 11 (SIGSEGV)"),
             ("FIXTURE_EXIT", "exit status 7"),
@@ -30,14 +30,14 @@ import Testing
         try expectGoodPluginWorks(fixture)
     }
 
-    @Test("a plugin that never gets done loading is refused in time, and its process is gone")
+    @Test("a plugin that never finishes loading is refused in time, and its process is gone")
     func hangs() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
         let mark = "\(fixture.folder)/mark"
         let path = try fixture.build("FIXTURE_HANG", "FIXTURE_MARK=\"\(mark)\"")
-        // A slow machine may not even get to the constructor in 0.3 s; then there is nothing to see, and it is asked
-        // again.
+        // A slow machine may not even reach the constructor in 0.3 s. Then there is no process to check, so repeat the
+        // inspection.
         var process: pid_t?
         var timeout = Duration.milliseconds(300)
         while process == nil {

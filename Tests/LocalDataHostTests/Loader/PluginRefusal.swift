@@ -1,9 +1,9 @@
 import Testing
 
-/// A way in which the fixture breaks the rules, and what the host says about it.
+/// A way in which the fixture breaks the rules, and the host's error for it.
 struct PluginRefusal: Sendable, CustomTestStringConvertible {
     let variant: String
-    /// What was found and expected.
+    /// The parts of the message with the found and expected values.
     let message: [String]
     let hint: String
 
@@ -15,7 +15,7 @@ struct PluginRefusal: Sendable, CustomTestStringConvertible {
         self.hint = hint
     }
 
-    /// Plugins that are refused when they are loaded, and do no harm to the process that tries.
+    /// Plugins that are refused when they are loaded, without harm to the process that tries.
     static let whenLoading = [
         PluginRefusal(
             "FIXTURE_NO_ENTRY", "does not export localdata_plugin_v1", hint: "remove it from the plugin folder"),

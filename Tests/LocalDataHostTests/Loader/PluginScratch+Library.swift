@@ -4,7 +4,7 @@ import LocalDataHost
 import Testing
 
 extension PluginScratch {
-    /// What the libraries of these tests are made of: the entry of ABI 1, and something of each kind to find or not.
+    /// The source of these tests' libraries: the entry of ABI 1, and a symbol of each kind to find or to ignore.
     static let source = """
         int localdata_plugin_v1(void) { return 1; }
         int zz_object = 7;
@@ -18,7 +18,7 @@ extension PluginScratch {
         int zz_caller(void) { return zz_undefined() + zz_local() + zz_hidden(); }
         """
 
-    /// The image of a file, checked as a host does it.
+    /// The image of a file that was checked as a host checks it.
     static func image(_ path: String) throws -> ELFImage { try ELFImage(FileTrust.check(path)) }
 
     /// A file's bytes.
@@ -34,7 +34,7 @@ extension PluginScratch {
         return bytes
     }
 
-    /// Compiles the library, hands over its bytes to be changed, and says how the result is judged.
+    /// Compiles the library, passes its bytes to be changed, and returns the refusal of the result.
     static func refusal(options: [String] = [], changing change: (inout [UInt8]) -> Void) throws -> String {
         try with { scratch in
             var bytes = try contents(scratch.compile(source, to: "whole.so", ["-shared", "-fPIC"] + options))
@@ -49,7 +49,7 @@ extension PluginScratch {
     }
 }
 
-/// A number in the file's byte order, and where the fields of a file are.
+/// Numbers in the file's byte order, and the positions of a file's fields.
 extension [UInt8] {
     /// Reads a number.
     func number<Number: FixedWidthInteger>(_: Number.Type, at offset: Int) -> Number {

@@ -5,7 +5,7 @@ import LocalDataHost
 import TestSupport
 import Testing
 
-/// A folder of one test, with what a plugin folder may hold; removed when the test is over.
+/// A temporary folder with the content that a plugin folder may have; removed when the test is over.
 struct PluginScratch {
     /// The folder's real path.
     let path: String
@@ -16,13 +16,13 @@ struct PluginScratch {
         return try withExtendedLifetime(folder) { try body(PluginScratch(path: folder.path)) }
     }
 
-    /// Makes a folder, mode 0755 whatever the umask is.
+    /// Makes a folder with mode 0755, whatever the umask is.
     func folder(_ name: String) throws -> String {
         try #require(mkdir(path + "/" + name, 0o755) == 0)
         return path + "/" + name
     }
 
-    /// Makes a file, mode 0644 whatever the umask is.
+    /// Makes a file with mode 0644, whatever the umask is.
     @discardableResult
     func file(_ name: String, _ bytes: [UInt8] = Array("content".utf8)) throws -> String {
         let descriptor = open(path + "/" + name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
@@ -40,7 +40,7 @@ struct PluginScratch {
         return path + "/" + name
     }
 
-    /// Compiles C with the machine's compiler.
+    /// Compiles C with the system's compiler.
     @discardableResult
     func compile(_ source: String, to name: String, _ options: [String] = ["-shared", "-fPIC"]) throws -> String {
         try file(name + ".c", Array(source.utf8))
@@ -49,7 +49,7 @@ struct PluginScratch {
         return path + "/" + name
     }
 
-    /// Runs a command of the shell that has to succeed; returns what it printed.
+    /// Runs a shell command, which must succeed; returns its output.
     @discardableResult
     func shell(_ command: String, _ arguments: [String] = []) throws -> String {
         let shell = ChildProcess(

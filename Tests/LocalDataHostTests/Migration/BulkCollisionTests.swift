@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("migrations of many values that cannot be right", .timeLimit(.minutes(3))) struct BulkCollisionTests {
+@Suite("bulk migrations that contradict themselves", .timeLimit(.minutes(3))) struct BulkCollisionTests {
     private let rows = StorageDomain.custom(name: "rows")
 
     private func move(_ id: String, _ from: String, _ to: String, _ domain: StorageDomain? = nil) -> SimpleBulkMigration
@@ -29,7 +29,7 @@ import Testing
         #expect(home.files == before)
     }
 
-    @Test("seed defect 31: ranges that overlap, swap, or bring two values to one name are found before the first write")
+    @Test("seed defect 31: ranges that overlap, swap, or map two values to one name are found before the first write")
     func collisions() async throws {
         try await expectRefusal(.validationFailed, naming: "rows/app.*", [move("a", "", "app.")], values: ["x"])
         try await expectRefusal(.validationFailed, naming: "part of it", [move("a", "a.", "a.")], values: ["a.x"])
@@ -54,7 +54,7 @@ import Testing
             ], values: ["a.x"])
     }
 
-    @Test("the host's own keys are not taken along, and a store that cannot list says so")
+    @Test("the host's own keys are not moved, and a store that cannot list values is an error that says so")
     func reserved() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("migrations of many values that are interrupted", .timeLimit(.minutes(5))) struct BulkInterruptionTests {
-    /// A table is exported once for each name.
+@Suite("interrupted bulk migrations", .timeLimit(.minutes(5))) struct BulkInterruptionTests {
+    /// A counter, since each name can export only one table.
     private static let names = Atomic<Int>(0)
     private static let values = 5
 
@@ -40,7 +40,7 @@ import Testing
         }.value
     }
 
-    @Test("stopped at every change, every value is somewhere, and the next run ends as one that was not stopped")
+    @Test("stopped at every change, no value is lost, and the next run ends like an uninterrupted one")
     func everyChange() async throws {
         var isStopped = true
         var count = 0
@@ -62,7 +62,7 @@ import Testing
                 #expect(error.code == .fileError || error.code == .durabilityUnknown, "\(count): \(error)")
             }
             store.goOn()
-            // Another process goes on; it completes a batch that was decided first.
+            // Another process resumes; it first completes a batch that was decided.
             let next = try await self.router(fixture, store)
             _ = try await next.snapshot()
             for number in 1...Self.values {
@@ -86,7 +86,7 @@ import Testing
             store.goOn()
             let last = try await self.router(fixture, store)
             try await last.registerMigration(migration)
-            // There is nothing to be undone if the last batch was decided.
+            // There is nothing to undo if the last batch was decided.
             _ = try? await last.rollbackMigration("move")
             #expect(try await last.migrationRecord(of: "move")?.state == .rolledBack, "\(count)")
             for number in 1...Self.values {
@@ -98,7 +98,7 @@ import Testing
             count += 1
         }
         #expect(count > 40, "stopped at \(count) changes")
-        // A chunk that is resumed may have a row of its own; the last run was not stopped.
+        // A resumed chunk may have its own row; the last run was not stopped.
         let whole = try #require(rows.last)
         #expect(rows.allSatisfy { (whole...whole + 1).contains($0) }, "\(rows)")
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("migrations of many values", .timeLimit(.minutes(5))) struct BulkMigrationTests {
+@Suite("bulk migrations", .timeLimit(.minutes(5))) struct BulkMigrationTests {
     /// More than one chunk of values that the host seals.
     private static let count = 300
 
@@ -22,7 +22,7 @@ import Testing
 
     static func key(_ name: String, _ domain: StorageDomain) -> StorageKey<String> { MigrationHome.key(name, domain) }
 
-    /// Stores `old.1` and so on, and some that are none of them.
+    /// Stores `old.1` and so on, and some values outside the range.
     private func fill(_ router: StorageRouter, _ domain: StorageDomain, count: Int = count) async throws {
         var batch = StorageBatch()
         for number in 1...count { try batch.set("value \(number)", for: Self.key("old.\(number)", domain)) }
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "all values of a range move to another one, in every pair of stores, and can be rolled back",
+        "all values of a range move to another range, in every pair of stores, and can be rolled back",
         arguments: MigrationHome.domains, MigrationHome.domains)
     func pairs(_ from: StorageDomain, _ to: StorageDomain) async throws {
         let home = try MigrationHome()
@@ -74,7 +74,7 @@ import Testing
         await #expect(throws: MigrationError.validationFailed) { try await router.rollbackMigration("move") }
     }
 
-    @Test("a value that is asked for is brought by itself, and the others stay until all are moved")
+    @Test("a requested value is migrated by itself, and the others stay until all are moved")
     func lazily() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -113,7 +113,7 @@ import Testing
         let (from, to) = (StorageDomain.keychain(service: "tests"), StorageDomain.custom(name: "rows"))
         try await fill(router, from, count: 3)
         let unsafe = Upper(source: Self.range(from, "old."), destination: Self.range(to, "new."))
-        // A database that nobody seals is less than a keychain.
+        // An unsealed database protects less than a keychain.
         await #expect(throws: MigrationError.validationFailed) { try await router.registerMigration(unsafe) }
         let domain = StorageDomain.encryptedFileSystem()
         try await router.registerMigration(
@@ -130,7 +130,7 @@ import Testing
         #expect(home.files.keys.allSatisfy { !$0.contains("image") })
     }
 
-    @Test("a value that is there stays, is replaced, or keeps the whole migration from beginning")
+    @Test("an existing value stays, is replaced, or stops the whole migration before it begins")
     func conflicts() async throws {
         let (from, to) = (StorageDomain.fileSystem(), StorageDomain.custom(name: "rows"))
         for policy in MigrationConflictPolicy.allCases {
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test("a value that was changed since keeps the migration from being undone, and is named")
+    @Test("a value that has changed since prevents a rollback, and is named")
     func changedSince() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("plans and sweeps of migrations of many keys", .timeLimit(.minutes(3))) struct BulkPlanTests {
+@Suite("plans and runs of bulk migrations", .timeLimit(.minutes(3))) struct BulkPlanTests {
     private static let source = MigrationRange(domain: .fileSystem(), prefix: "old.", serializer: .json)
     private static let destination = MigrationRange(domain: .custom(name: "rows"), prefix: "new.", serializer: .json)
 
@@ -13,7 +13,7 @@ import Testing
         MigrationHome.key(name, domain)
     }
 
-    /// One value comes into the range right before the range is moved.
+    /// Another migration adds a value to the range right before the range is moved.
     private func router(_ home: MigrationHome) async throws -> StorageRouter {
         let router = try home.router()
         let first = SimpleLegacyMigration(
@@ -24,7 +24,7 @@ import Testing
         return router
     }
 
-    @Test("a plan says how many values are moved and how many stay, and a sweep moves as many")
+    @Test("a plan says how many values are moved and how many stay, and a run moves as many")
     func agreement() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("damaged records of migrations of many values", .timeLimit(.minutes(3))) struct BulkRepairTests {
-    /// A table is exported once for each name.
+@Suite("damaged records of bulk migrations", .timeLimit(.minutes(3))) struct BulkRepairTests {
+    /// A counter, since each name can export only one table.
     private static let names = Atomic<Int>(0)
     private static let values = 5
 
@@ -48,7 +48,7 @@ import Testing
         case .removed:
             _ = store.values.remove(address)
             return
-        // In the hash of a value: the record can still be taken apart.
+        // The bit is in the hash of a value, so the record can still be parsed.
         case .flippedBit: bytes[bytes.count - 12] ^= 1
         case .flippedBitInForm: bytes[0] ^= 1
         }
@@ -64,11 +64,11 @@ import Testing
         for number in 1...Self.values {
             try await router.set("\(number)", for: BulkMigrationTests.key("old.\(number)", before))
         }
-        // The values are published, and the sources are not removed.
+        // The values are published, and the sources have not been removed.
         store.meddle(before: { number, _ in if number >= 1 { throw StorageError(.fileError, "stopped") } })
         #expect(try await router.engine().migrateAllBulk().failures.count == 1)
         store.meddle()
-        // One of them is another one since.
+        // One of the sources has changed since.
         try await router.set("newer", for: BulkMigrationTests.key("old.2", before))
         try damage(kind)
         let next = try await self.router(fixture)
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(
-        "a source that was dropped is put back only as it was, and nothing before that is known of all",
+        "a dropped source is restored only unchanged, and nothing is restored unless all images are known to be sound",
         arguments: [(true, "is not kept any more"), (false, "is kept damaged")])
     func dropped(_ isRemoved: Bool, _ remark: String) async throws {
         let fixture = try FixtureBuilder()
@@ -123,7 +123,7 @@ import Testing
         #expect(try await router.names(in: before).isEmpty)
     }
 
-    @Test("what a value replaced is put back only as it was; with its bytes mended, all is")
+    @Test("a replaced value is restored only unchanged; once its bytes are repaired, all values are restored")
     func replaced() async throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
@@ -143,7 +143,7 @@ import Testing
         let image = StorageAddress(LedgerPlace.namespace, name: try #require(names.last))
         var bytes = Data()
         _ = store.values.get(image) { bytes = $0.withUnsafeBytes { Data($0) } }
-        // Of the number: it stays a text.
+        // The bit is in the number, so the value stays a valid text.
         let flipped = Data(bytes.dropLast(2) + [bytes[bytes.count - 2] ^ 1] + bytes.suffix(1))
         store.values.set(image, to: flipped.bytes, attributes: nil)
         let remarks = try await router.checkLedgers().pages.flatMap(\.remarks)

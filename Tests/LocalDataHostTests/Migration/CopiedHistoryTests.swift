@@ -43,11 +43,11 @@ struct CopiedHistoryTests {
         try await second.rollbackMigration(of: key(rows))
         #expect(try await second.get(MigrationHome.key("new", rows)) == "before")
         #expect(try await second.get(MigrationHome.key("old", .fileSystem())) == "legacy")
-        // What is about another domain stays.
+        // Records about another domain stay.
         #expect(try await second.migrationHistory(for: key(others)).map(\.state) == [.clean])
     }
 
-    @Test("a migration of many values can be undone there")
+    @Test("a bulk migration can be undone there")
     func many() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -69,7 +69,7 @@ struct CopiedHistoryTests {
         }
     }
 
-    @Test("what the other store says of a key stays, and does not keep the domain from being moved")
+    @Test("the other store's own record of a key stays, and does not prevent moving the domain")
     func other() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

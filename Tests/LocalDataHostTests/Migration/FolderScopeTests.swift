@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalDataHost
 
-/// The SQLite store keeps each folder in a database of its own, and the ledger in the one of all other places.
+/// The SQLite store keeps each folder in a separate database, and the ledger in the database of all other namespaces.
 @Suite("migrations between folders that one store keeps apart", .timeLimit(.minutes(3))) struct FolderScopeTests {
     private static let caches = StorageDomain.fileSystem(directory: .caches)
     private static let pairs: [(StorageDomain, StorageDomain)] = [
@@ -12,7 +12,7 @@ import Testing
         (caches, caches),
     ]
 
-    @Test("many values are moved, and put back", arguments: pairs)
+    @Test("values are moved in bulk, and restored", arguments: pairs)
     func many(_ from: StorageDomain, _ to: StorageDomain) async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -33,7 +33,7 @@ import Testing
         #expect(try await router.names(in: to, prefix: "new.").isEmpty)
     }
 
-    @Test("a large value is moved, and put back", arguments: pairs)
+    @Test("a large value is moved, and restored", arguments: pairs)
     func large(_ from: StorageDomain, _ to: StorageDomain) async throws {
         let home = try MigrationHome()
         defer { home.remove() }

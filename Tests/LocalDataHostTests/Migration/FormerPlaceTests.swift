@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("seed defect 21: a changed domain is in the plan, the status and a diagnosis, and a sweep moves it")
+    @Test("seed defect 21: a changed domain is in the plan, the status and a diagnosis, and a full run moves it")
     func planned() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test("a key moves between folders of a database that keeps each by itself, and back")
+    @Test("a key moves between folders that a database store keeps apart, and back")
     func databases() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -159,7 +159,7 @@ import Testing
             await router.updateFileStorageConfiguration(FileStorageConfiguration(subDirectory: "new/folder"))
             #expect(try await router.get(key) == "value", "\(domain)")
             #expect(try await router.migrationHistory(for: key).count == 1)
-            // It has gone from where it was.
+            // The value has left its old location.
             await #expect(throws: StorageError.notFound) { try await first.get(key) }
             await router.updateEncryptionConfiguration(
                 EncryptionConfiguration(masterKeyService: "other service", masterKeyAccount: "other account"))
@@ -182,7 +182,7 @@ import Testing
         let two = await MigrationError.of { try await ambiguous.get(key(.keychain(service: "new"))) }
         #expect(two?.code == .conflict && two?.message.contains("keychain:tests/token") == true)
         #expect(two?.message.contains("encryptedFileSystem:documents/token") == true)
-        // With a catalog it is known that the key is the same, though its type is another.
+        // The catalog shows that the key is the same, though its type differs.
         let number: StorageKey<Int> = MigrationHome.key("token", .keychain(service: "new"))
         let listed = try home.router()
         try await listed.remove(key(.encryptedFileSystem()))
@@ -192,7 +192,7 @@ import Testing
         #expect(try await home.router().get(key(.keychain(service: "tests"))) == "secret")
     }
 
-    @Test("what a router has written itself is another key's in another domain, and the key's own in another folder")
+    @Test("a value in current use belongs to another key in another domain, and to the same key in another folder")
     func current() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -214,7 +214,7 @@ import Testing
         let catalogued = try home.router()
         try await catalogued.registerCatalog(Catalog(allKeys: [.key(first), .key(second)]))
         await #expect(throws: StorageError.notFound) { try await catalogued.get(second) }
-        // Both have been written before, and nobody says that one of them is gone.
+        // Both have been written before, and nothing shows that one of the keys was replaced.
         try await home.router().set("second", for: second)
         try await home.router().remove(first)
         await #expect(throws: StorageError.notFound) { try await home.router().get(first) }
@@ -224,7 +224,7 @@ import Testing
         await #expect(throws: StorageError.notFound) { try await home.router().get(owned) }
     }
 
-    @Test("a history that is damaged is read as far as it can be")
+    @Test("a damaged history is read as far as possible")
     func damaged() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

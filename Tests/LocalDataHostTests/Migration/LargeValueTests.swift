@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    /// Stores so many bytes that differ.
+    /// Stores a value of so many varying bytes.
     private func fill(_ router: StorageRouter, _ key: StorageKey<Data>, _ size: Int, seed: UInt8 = 1) async throws {
         let source = Pattern(size: size, seed: seed)
         try await router.writePieces(for: .key(key)) { source.fill($0) }
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "a large value is moved in pieces, and can be put back",
+        "a large value is moved in pieces, and can be restored",
         arguments: MigrationHome.domains)
     func moving(_ domain: StorageDomain) async throws {
         let home = try MigrationHome()
@@ -55,7 +55,7 @@ import Testing
         #expect(try await !router.exists(new))
     }
 
-    /// What a migration does besides moving a large value.
+    /// The other changes of a migration that moves a large value.
     enum Besides: CaseIterable {
         case setsAnother, removesAnother, setsTheSource, setsTheDestination
     }
@@ -124,7 +124,7 @@ import Testing
     func interrupted() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
-        // The destination takes what it has, and not what is to come.
+        // The destination can hold its current value, but not the new one.
         let small = try home.home.router(
             domains: "fileSystem: \"file\", rows: \"rows\"",
             """
@@ -148,7 +148,7 @@ import Testing
         #expect(try await !router.exists(source))
     }
 
-    @Test("large values among small ones are moved by themselves, and put back")
+    @Test("large values among small ones are moved one by one, and restored")
     func bulk() async throws {
         for policy in [MigrationConflictPolicy.keepDestination, .takeSource] {
             let home = try MigrationHome()
@@ -179,7 +179,7 @@ import Testing
     }
 }
 
-/// Bytes that follow from their place.
+/// Bytes that their positions determine.
 private final class Pattern: @unchecked Sendable {
     // Used by one call at a time.
     private let size: Int

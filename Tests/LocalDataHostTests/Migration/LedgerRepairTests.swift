@@ -22,7 +22,7 @@ import Testing
         return router
     }
 
-    /// The names in the ledger's place that begin with a word.
+    /// The names in the ledger's namespace that begin with a word.
     private func names(_ prefix: String, in open: OpenStore) throws -> [String] {
         var names: [String] = []
         try open.store.forEachName(in: LedgerPlace.namespace, prefix: prefix) {
@@ -40,7 +40,7 @@ import Testing
         let router = try await migrated(home, domain)
         let place = try await router.ledgerPlace(of: Self.new(domain))
         #expect(try await router.checkLedgers().pages.map(\.state) == [.sound])
-        // What is written into a store that seals is no envelope.
+        // The bytes are written into a sealing store without an envelope.
         let handle = place.handle
         try await place.open.write("damaging") { (store) throws(StorageError) in
             try store.set(handle, to: Data("{\"form\":1,\"rows".utf8), attributes: nil)
@@ -64,7 +64,7 @@ import Testing
         let kept = try LedgerPlace.page(named: aside, in: place.open, try await router.snapshot().settings)
         let bytes = try #require(try await kept.stored())
         #expect(try await kept.opened(bytes) == Data("{\"form\":1,\"rows".utf8))
-        // What it brought is where it was, and nothing says any more how it came there.
+        // The migrated value stays, but the history of its migration is lost.
         #expect(try await router.get(Self.new(domain)) == "data")
         #expect(try await router.migrationStatus().migrations.map(\.state) == [.notRun])
         #expect(try await router.migrate().entries.map(\.outcome) == [.nothingToDo])

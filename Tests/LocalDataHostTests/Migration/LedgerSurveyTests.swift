@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("what the ledgers of all stores say", .timeLimit(.minutes(3))) struct LedgerSurveyTests {
+@Suite("the ledgers of all stores", .timeLimit(.minutes(3))) struct LedgerSurveyTests {
     private static let stores: [StorageDomain] = MigrationHome.domains
 
     private static func old(_ name: String) -> StorageKey<String> { MigrationHome.key("old \(name)", .fileSystem()) }
@@ -18,7 +18,7 @@ import Testing
             SimpleLegacyMigration(destinationKey: new(name, domain), sourceKey: .key(old(name))))
     }
 
-    /// One value of each name goes to another store.
+    /// Moves one value of each name to another store.
     private func migrated(_ home: MigrationHome) async throws -> StorageRouter {
         let router = try home.router(version: "1.0")
         for (index, domain) in Self.stores.enumerated() {
@@ -43,7 +43,7 @@ import Testing
         #expect(records.allSatisfy { $0.appVersion == "1.0" })
     }
 
-    @Test("a name that is too long for the ledger's is found by what its page says")
+    @Test("a key whose name is too long for the ledger's is found by the content of its page")
     func longName() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -129,7 +129,7 @@ import Testing
         defer { home.remove() }
         let router = try await migrated(home)
         let ids = try await router.migrationHistory().records.map(\.id)
-        // As if the first had been stopped before it removed what it removes, and the last had not read back.
+        // As if the first migration had been stopped before its removals, and the last value had not read back.
         for (index, state) in [(0, MigrationRecord.State.published), (3, .unverified)] {
             let resolved = try await router.resolve(KeyReference(Self.new("\(index)", Self.stores[index])))
             let ledger = try Ledger(try await router.access(), of: resolved)

@@ -2,11 +2,11 @@ import FoundationEssentials
 import LocalDataAPI
 import Synchronization
 
-/// A store in memory that reads and changes many values at once, and lets something happen around each such change.
+/// A store in memory with bulk reads and changes, which runs a test's code around each bulk change.
 final class MeddledStore: AttributedBackend, EnumerableBackend, BatchBackend, BulkBackend {
     static let component = ComponentInfo(id: "meddled", summary: "a store in which something happens")
 
-    /// Something that happens around the change of a number, from 0.
+    /// Code that runs around the change with a number, from 0.
     typealias Meddling = @Sendable (_ number: Int, FullStore) throws -> Void
 
     private struct State {
@@ -23,12 +23,12 @@ final class MeddledStore: AttributedBackend, EnumerableBackend, BatchBackend, Bu
 
     init(options: ComponentOptions, host: HostServices) { values = FullStore(options: options, host: host) }
 
-    /// What happens before and after the changes that come, of which the next has the number 0.
+    /// Sets the code that runs before and after later changes; the next change has the number 0.
     func meddle(before: @escaping Meddling = { _, _ in }, after: @escaping Meddling = { _, _ in }) {
         state.withLock { $0 = State(before: before, after: after) }
     }
 
-    /// How many values were changed at once since then.
+    /// The number of bulk changes since then.
     var count: Int { state.withLock { $0.count } }
 
     func apply(_ changes: BulkChanges) throws -> [Int] {

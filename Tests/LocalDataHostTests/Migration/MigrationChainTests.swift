@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("migrations that continue what others brought", .timeLimit(.minutes(3))) struct MigrationChainTests {
+@Suite("migrations that continue other migrations", .timeLimit(.minutes(3))) struct MigrationChainTests {
     private let old: StorageKey<String> = MigrationHome.key("old", .custom(name: "before"))
 
     private var between: StorageKey<String> {
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "the later one removes nothing until the earlier one has, which would bring its data again",
+        "the later one removes nothing before the earlier one has, which would otherwise bring its data again",
         arguments: [true, false])
     func pending(isDeclared: Bool) async throws {
         let fixture = try FixtureBuilder()

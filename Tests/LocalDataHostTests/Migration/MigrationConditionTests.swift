@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("when migrations run", .timeLimit(.minutes(3))) struct MigrationConditionTests {
+@Suite("conditions of migrations", .timeLimit(.minutes(3))) struct MigrationConditionTests {
     private let old: StorageKey<String> = MigrationHome.key("old", .fileSystem())
     private let new: StorageKey<String> = MigrationHome.key("new", .fileSystem())
 
@@ -37,7 +37,7 @@ import Testing
         #expect(try await router.get(key) == "brought")
     }
 
-    @Test("seed defect 2: the condition on the context of the kinds that look for their sources themselves is asked")
+    @Test("seed defect 2: kinds that look for their sources themselves evaluate their condition on the context, too")
     func contextAlone() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("seed defect 10: a number that is aggregated is an Int, as the seeds ask for it")
+    @Test("seed defect 10: a number that is aggregated is an Int, as the seeds read it")
     func numbers() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -79,7 +79,7 @@ import Testing
         #expect(try await router.get(sum) == 42)
     }
 
-    @Test("seed defect 4: a value that is there stays, unless it is said otherwise by name")
+    @Test("seed defect 4: an existing value stays, unless a policy says otherwise by name")
     func conflict() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -99,7 +99,7 @@ import Testing
         #expect(try await !router.exists(old))
     }
 
-    @Test("seed defect 9: no data and no migration are outcomes of their own, and are not recorded")
+    @Test("seed defect 9: no data and no migration are distinct outcomes, and are not recorded")
     func nothing() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -114,7 +114,7 @@ import Testing
         #expect(try await router.get(moving()) == "default")
     }
 
-    @Test("seed defect 11: what counts is the version that wrote the data")
+    @Test("seed defect 11: the version that wrote the data counts")
     func writingVersion() async throws {
         func key(_ minimum: String) -> StorageKey<String> {
             MigrationHome.key("new", .fileSystem()) { [old] (key: StorageKey<String>) in
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test("seed defect 12: a version that is not known, or none, is an error that says how to set it")
+    @Test("seed defect 12: an unknown or missing version is an error that says how to set it")
     func unknownVersion() async throws {
         let key: StorageKey<String> = MigrationHome.key("new", .fileSystem()) { [old] (key: StorageKey<String>) in
             AnyStorageMigration(
@@ -148,7 +148,7 @@ import Testing
         }
         let home = try MigrationHome()
         defer { home.remove() }
-        // Without data there is nothing that a version would have to be known of.
+        // Without data, no version has to be known.
         let router = try home.router(version: "3.0")
         await #expect(throws: StorageError.notFound) { try await router.get(key) }
         try await home.router().set("data", for: old)
@@ -192,7 +192,7 @@ import Testing
                 })
         ])
         await #expect(throws: MigrationError.validationFailed) { try await router.registerCatalog(catalog) }
-        // Nothing of the catalog counts.
+        // The catalog is not registered at all.
         try await router.set("free", for: old)
     }
 
@@ -216,7 +216,7 @@ import Testing
         await #expect(throws: StorageError.phoneOnlyKeyAccessedOnWatch) { try await router.get(key) }
     }
 
-    @Test("a program with an earlier revision does not touch what a later one brought")
+    @Test("a program with an earlier revision does not touch data that a later one brought")
     func downgrade() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -239,7 +239,7 @@ import Testing
     }
 }
 
-/// Only before version 2 of the app, said with the seeds' short condition.
+/// Runs only before version 2 of the app, by the seeds' short condition.
 private struct EarlyTransformation: TransformingMigration {
     let destinationKey: StorageKey<String>
     let sourceKey: StorageKey<String>

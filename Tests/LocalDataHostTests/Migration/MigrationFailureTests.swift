@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test("seed defect 6: what keeps data from being brought is never notFound, and nothing has changed")
+    @Test("seed defect 6: an obstacle to a migration is never notFound, and nothing changes")
     func distinct() async throws {
         struct Odd: Error {}
         let home = try MigrationHome()
@@ -51,7 +51,7 @@ import Testing
         for (code, script) in scripts {
             let before = home.files
             let key = key { key, router in
-                // Whatever it did before it failed is forgotten.
+                // All changes that it made before it failed are discarded.
                 try await router.remove(source)
                 let result = try await script(key, router)
                 return result
@@ -121,7 +121,7 @@ import Testing
             try await router.remove(asked)
             await #expect(throws: StorageError.notFound) { try await router.get(held) }
         }
-        // Neither has a value: both look for the other's, and neither for ever.
+        // Neither has a value: both look for the other's, but not endlessly.
         for key in moved + transformed {
             await #expect(throws: StorageError.notFound) { try await router.get(key) }
         }
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test("seed defect 8: what cannot be removed is removed by the next run, and keeps nobody from reading")
+    @Test("seed defect 8: a source that cannot be removed is removed by the next run, and blocks no reader")
     func cleanup() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -213,7 +213,7 @@ import Testing
             AnyStorageMigration(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(source)))
         }
         try await router.set("data", for: source)
-        // The image of the source cannot be kept, so the source is not removed.
+        // The source's image cannot be stored, so the source is not removed.
         let obstacle = "\(home.home.folder)/data/keychain/localdata.migrations"
         try Data().write(to: URL(filePath: obstacle))
         #expect(try await router.get(key) == "data")
@@ -272,7 +272,7 @@ import Testing
     }
 }
 
-/// Two keys of which each takes what the other has.
+/// Two keys, each of which migrates the other's value.
 private enum MutualKeys {
     static let first: StorageKey<String> = MigrationHome.key("first", .fileSystem()) {
         AnyStorageMigration(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(second)))
@@ -286,7 +286,7 @@ private enum MutualKeys {
     static let lower: StorageKey<String> = MigrationHome.key("lower", .fileSystem()) {
         AnyStorageMigration(DefaultTransformingMigration(destinationKey: $0, sourceKey: upper) { $0 })
     }
-    // These do not look first whether the other has a value.
+    // These migrations do not first check whether the other key has a value.
     static let left: StorageKey<String> = MigrationHome.key("left", .fileSystem()) { copying(right, to: $0) }
     static let right: StorageKey<String> = MigrationHome.key("right", .fileSystem()) { copying(left, to: $0) }
 

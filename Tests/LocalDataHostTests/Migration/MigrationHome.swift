@@ -3,10 +3,9 @@ import LocalDataAPI
 
 @testable import LocalDataHost
 
-/// A folder with a store of every kind that migrations go between, and keys in each.
+/// A folder with every kind of store that migrations use, and keys for each.
 struct MigrationHome {
-    /// The domains: plain files, a database, files that are encrypted by the keys' policy, and files that the host
-    /// seals.
+    /// The domains: plain files, a database, files that the keys' policy encrypts, and files that the host seals.
     static let domains: [StorageDomain] = [
         .fileSystem(), .custom(name: "rows"), .encryptedFileSystem(), .keychain(service: "tests"),
     ]
@@ -17,7 +16,7 @@ struct MigrationHome {
 
     func remove() { home.remove() }
 
-    /// A router that shares nothing with others but the folder, as processes do.
+    /// A router that shares only the folder with others, like a separate process.
     func router(version: String? = nil, _ text: String = "") throws -> StorageRouter {
         let app = version.map { "app: { version: \"\($0)\" }," } ?? ""
         return try home.router(
@@ -27,8 +26,7 @@ struct MigrationHome {
             """)
     }
 
-    /// A router that keeps values of all kinds of files and of settings in one database, and each folder of theirs in
-    /// one of its own.
+    /// A router that keeps all domains of files and of settings in one database, and each folder in a separate one.
     func databases(_ text: String = "") throws -> StorageRouter {
         try home.router(
             domains: ["userDefaults", "fileSystem", "appGroupFileSystem", "rows"].map { "\($0): \"rows\"" }
@@ -38,7 +36,7 @@ struct MigrationHome {
             """)
     }
 
-    /// The files of values, but for what is there only while the stores are open.
+    /// The files of values, except those that exist only while the stores are open.
     var files: [String: Data] {
         home.files("data").filter { !$0.key.hasSuffix("-shm") && !$0.key.hasSuffix("-wal") }
     }
@@ -72,7 +70,7 @@ extension MigrationError {
     }
 }
 
-/// A migration that runs what a test gives it.
+/// A migration that runs a test's code.
 struct ScriptedMigration: ConditionalMigration {
     typealias Script = @Sendable (any StorageProviding, MigrationContext) async throws -> MigrationResult
 

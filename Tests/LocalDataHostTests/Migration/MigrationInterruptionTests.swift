@@ -5,14 +5,14 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("migrations that are interrupted", .timeLimit(.minutes(3))) struct MigrationInterruptionTests {
-    /// A table is exported once for each name.
+@Suite("interrupted migrations", .timeLimit(.minutes(3))) struct MigrationInterruptionTests {
+    /// A counter, since each name can export only one table.
     private static let names = Atomic<Int>(0)
 
     private let source: StorageKey<String> = MigrationHome.key("old", .custom(name: "before"))
     private let other: StorageKey<String> = MigrationHome.key("other", .custom(name: "before"))
 
-    /// Brings both old values to one, in place of what may be there.
+    /// Joins both old values to one, which may replace a value.
     private var key: StorageKey<String> {
         MigrationHome.key("new", .custom(name: "after")) { [source, other] in
             AnyStorageMigration(
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "seed defect 8: stopped at every change, all data is somewhere, and the next run ends as one that was not stopped",
+        "seed defect 8: stopped at every change, no data is lost, and the next run ends like an uninterrupted one",
         arguments: [nil, "replaced"])
     func everyChange(_ replaced: String?) async throws {
         var isStopped = true
@@ -68,7 +68,7 @@ import Testing
                 #expect(try await router.exists(key) == (replaced != nil), "\(count)")
                 #expect(try await router.migrationHistory(for: key).isEmpty, "\(count)")
             }
-            // Another process goes on.
+            // Another process resumes.
             let next = try await self.router(fixture, store)
             try await next.forceMigration(for: key)
             #expect(try await next.get(key) == "a+b", "\(count)")
@@ -76,7 +76,7 @@ import Testing
             #expect(try await !next.exists(other), "\(count)")
             #expect(try await next.migrationHistory(for: key).map(\.state) == [.clean], "\(count)")
             #expect(try await next.forceMigration(for: key).outcome == .nothingToDo, "\(count)")
-            // The ledger's page and the images, and nothing of the batches.
+            // Only the ledger's page and the images are left, and nothing of the batches.
             #expect(store.count(in: "localdata.migrations") == (replaced == nil ? 3 : 4), "\(count)")
             #expect(store.count(in: "localdata.batch") == 0, "\(count)")
             try await next.rollbackMigration(of: key)

@@ -10,13 +10,13 @@ import Testing
     struct Old: Codable, Equatable, Sendable { var first: String, last: String }
     struct New: Codable, Equatable, Sendable { var name: String, theme: String? }
 
-    /// The source and the destination fit: nothing that is protected becomes plain.
+    /// Whether the destination suits the source: a protected value must not become plain.
     private func fits(_ source: StorageDomain, _ destination: StorageDomain) -> Bool {
         let plain = ["fileSystem", "rows"]
         return plain.contains(source.name) || !plain.contains(destination.name)
     }
 
-    @Test("a value that someone stored as text is migrated as one", arguments: pairs)
+    @Test("a value that was stored as text is migrated as text", arguments: pairs)
     func text(_ source: StorageDomain, _ destination: StorageDomain) async throws {
         guard fits(source, destination) else { return }
         let home = try MigrationHome()
@@ -90,7 +90,7 @@ import Testing
                     return value
                 })
         }
-        // Its sources are the destinations of the others.
+        // The sources of this kind are the destinations of the others.
         let isAllowed = fits(destination, destination) && fits(source, destination)
         if isAllowed { #expect(try await now.get(aggregated) == New(name: "Ann Lee", theme: "dark")) }
         for key in [AnyStorageKey.key(text), .key(old), .key(note), .key(theme), .key(simple), .key(transformed)] {

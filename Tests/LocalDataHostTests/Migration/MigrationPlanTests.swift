@@ -34,11 +34,11 @@ import Testing
 
     private static let keychain = StorageDomain.keychain(service: "tests")
 
-    /// Migrations that come to every decision, several of which see what others leave.
+    /// Migrations that lead to every decision; several of them read values that others write.
     private static var migrations: [AnyStorageMigration] {
         let first = move(key("a", rows), to: key("b"))
         return [
-            // Registered before what it depends on.
+            // This one is registered before its dependency.
             move(key("b"), to: key("c", .encryptedFileSystem()), after: [first.id]),
             first,
             AnyStorageMigration(
@@ -81,7 +81,7 @@ import Testing
         return router
     }
 
-    /// All files, but for those of SQLite's that are there while a database is open, and empty ones.
+    /// All files, except empty ones and those that SQLite has while a database is open.
     static func everything(_ home: MigrationHome) -> [String: Data] {
         home.home.files().filter { !$0.key.hasSuffix("-shm") && !$0.key.hasSuffix("-wal") && !$0.value.isEmpty }
     }
@@ -131,7 +131,7 @@ import Testing
         #expect(next.refusals.map(\.migration) == plan.refusals.map(\.migration))
     }
 
-    /// What the plan wrote last is there in the size that it said, and what it removed last is not.
+    /// Checks that the plan's last writes exist in the planned size, and its last removals do not.
     private static func compare(_ plan: MigrationPlan, with router: StorageRouter) async throws {
         var expected: [String: Int?] = [:]
         for entry in plan.entries {
@@ -159,7 +159,7 @@ import Testing
         #expect(first.reads == [MigrationPlan.Value(address: "rows/a", size: 11)])
         #expect(first.writes == [MigrationPlan.Value(address: "fileSystem:documents/b", size: 11)])
         #expect(first.removes == first.reads)
-        // The second sees what the first would leave.
+        // The second migration sees the first one's result.
         #expect(plan.entries[1].reads == first.writes)
     }
 
@@ -198,7 +198,7 @@ import Testing
         #expect(Set(all.map(\.migration)) == Set(report.entries.compactMap(\.migration)))
     }
 
-    @Test("what a later revision brought, a damaged ledger and a key for other devices are entries of the plan")
+    @Test("data of a later revision, a damaged ledger and a key for other devices are entries of the plan")
     func obstacles() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -228,7 +228,7 @@ import Testing
         #expect(plan.entries.map(\.error) == ["later revision found", "storage failed", nil])
         #expect(plan.entries[0].why.contains("revision 2") && plan.entries[1].why.contains("damaged"))
         #expect(plan.entries[2].why.contains("phoneOnly"))
-        // With the hints.
+        // The errors include the hints.
         let errors = try await router.migrate().entries.compactMap(\.error)
         #expect(errors.map { "\($0)" } == plan.refusals.map(\.why))
         #expect(errors.contains { $0.description != $0.message })
@@ -251,7 +251,7 @@ import Testing
         let unchanged = try await router.resolve(KeyReference(Self.key("c"))).stored()
         try await router.registerMigration(migration)
         #expect(try await router.migrate().entries.map(\.outcome) == [.migrated])
-        // As if the run had been stopped before it removed anything, and somebody had been there since.
+        // As if the run had been stopped before its removals, and the source had changed since.
         let ledger = try Ledger(
             try await router.access(), of: try await router.resolve(KeyReference(key)))
         var page = try await ledger.page()
@@ -286,7 +286,7 @@ import Testing
         #expect(try await next.migrationPlan().notes.isEmpty)
     }
 
-    @Test("a migration that asks the router instead of its transaction is refused in a plan, too")
+    @Test("a migration that uses the router instead of its transaction is refused in a plan, too")
     func recursion() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

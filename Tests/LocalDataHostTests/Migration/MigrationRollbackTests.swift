@@ -35,13 +35,13 @@ import Testing
         #expect(try await router.migrationHistory(for: key).map(\.state) == [.rolledBack])
         #expect(!isImageKept(home))
         await #expect(throws: MigrationError.validationFailed) { try await router.rollbackMigration(of: key) }
-        // It can be run again.
+        // The migration can run again.
         #expect(try await router.forceMigration(for: key).outcome == .migrated)
         #expect(try await router.get(key) == "secret old")
     }
 
     @Test(
-        "a rollback restores what was recorded with values that are not sealed",
+        "a rollback restores the attributes of unsealed values",
         arguments: [.fileSystem(), .custom(name: "rows")] as [StorageDomain])
     func recorded(domain: StorageDomain) async throws {
         let home = try MigrationHome()
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("a migration that is confirmed is final, and nothing of the old values is kept")
+    @Test("a confirmed migration is final, and no old values are kept")
     func confirmed() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -97,7 +97,7 @@ import Testing
         #expect(try await router.get(key) == "data")
     }
 
-    @Test("what an earlier run kept is gone with the next run of the migration")
+    @Test("the next run of a migration removes the values that an earlier run kept")
     func again() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -108,14 +108,14 @@ import Testing
             #expect(try await router.forceMigration(for: key).outcome == .migrated)
             #expect(try await router.get(key) == value)
         }
-        // Of the last run: the source, and what it replaced.
+        // The images of the last run: the source, and the value that it replaced.
         #expect(home.files.keys.filter { $0.contains("image") }.count == 2)
         try await router.rollbackMigration(of: key)
         #expect(try await router.get(key) == "second")
         #expect(try await router.get(source) == "third")
     }
 
-    @Test("without a grace nothing is kept from the beginning")
+    @Test("without a grace period nothing is ever kept")
     func noGrace() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -125,7 +125,7 @@ import Testing
         #expect(!isImageKept(home))
     }
 
-    @Test("kept values are removed by the next run after their time")
+    @Test("the next run removes kept values whose time is over")
     func expired() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -149,7 +149,7 @@ import Testing
 
     private let encrypted: StorageKey<String> = MigrationHome.key("old", .encryptedFileSystem())
 
-    /// A router with data that was migrated from an encrypted file to the keychain, and the key that it came to.
+    /// A router with data that was migrated from an encrypted file to the keychain, and the destination's key.
     private func migrated(_ home: MigrationHome) async throws -> (StorageRouter, StorageKey<String>) {
         let router = try home.router()
         let key: StorageKey<String> = MigrationHome.key("new", .keychain(service: "tests")) { [encrypted] in

@@ -5,12 +5,12 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("how migrations run", .timeLimit(.minutes(3))) struct MigrationRunningTests {
+@Suite("runs of migrations", .timeLimit(.minutes(3))) struct MigrationRunningTests {
     private struct Catalog: StorageKeyCatalog { let allKeys: [AnyStorageKey] }
 
     private let old: StorageKey<String> = MigrationHome.key("old", .custom(name: "rows"))
 
-    /// A key that a counted migration brings the old value to.
+    /// A key whose migration counts its runs and moves the old value.
     private func counted(_ runs: Counter) -> StorageKey<String> {
         MigrationHome.key("new", .fileSystem()) { [old] in
             AnyStorageMigration(
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test("seed defect 15: three callers at once get the value of one run")
+    @Test("seed defect 15: three concurrent callers get the value of one run")
     func callers() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -36,7 +36,7 @@ import Testing
         #expect(values == ["data 1", "data 1", "data 1"] && runs.value == 1)
     }
 
-    @Test("seed defect 15: of routers that share nothing but the stores, one runs the migration")
+    @Test("seed defect 15: of routers that share only the stores, one runs the migration")
     func routers() async throws {
         for round in 0..<10 {
             let home = try MigrationHome()
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("many keys at once are migrated, more than there are threads")
+    @Test("more keys than there are threads can be migrated at once")
     func many() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -138,10 +138,10 @@ import Testing
         #expect(report.failures.map(\.destination.name) == ["b"])
         #expect(report.failures.first?.error?.message.contains("old b") == true)
         #expect(report.entries.compactMap(\.migration).count == 4)
-        // A catalog that does not list the sources does not keep them from being read.
+        // A catalog without the sources does not prevent reading them.
         #expect(try await router.get(MigrationHome.key("d", .fileSystem()) as StorageKey<Int>) == 7)
         await #expect(throws: StorageError.unregisteredKey) { try await router.get(old) }
-        // What was taken in at registration counts for keys without a migration, too.
+        // The values taken over at registration also count for keys without a migration.
         let rest = try await router.migrate([keys[0], keys[3]])
         #expect(rest.entries.map(\.outcome) == [.nothingToDo, .nothingToDo])
     }
@@ -163,7 +163,7 @@ import Testing
         try await earlier.registerMigration(move("earlier", to: .custom(name: "rows"), seen))
         #expect(try await earlier.migrate().failures.isEmpty)
         let router = try home.router()
-        // One that is known brings data to the store of the earlier one.
+        // This migration brings data to the store of the earlier one.
         try await router.registerMigration(move("first", to: .custom(name: "rows"), seen))
         try await router.registerMigration(move("second", to: .fileSystem(), seen))
         try await router.registerMigration(move("third", to: .fileSystem(), seen))
@@ -171,7 +171,7 @@ import Testing
         #expect(seen.withLock { $0 } == ["earlier", "first", "second"])
     }
 
-    @Test("what the configuration says of the user reaches migrations, and what the app says counts before it")
+    @Test("migrations see the configuration's user settings, which the app's settings override")
     func preferences() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -190,7 +190,7 @@ import Testing
         #expect(seen.withLock { $0 } == ["fresh": true, "theme": "light", "sizes": [1, 2]])
     }
 
-    @Test("migrations run after those that they depend on, and a circle is refused when it is closed")
+    @Test("migrations run after their dependencies, and a cycle is refused when it is closed")
     func dependencies() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -238,7 +238,7 @@ import Testing
         #expect(record.state == .clean && record.appVersion == "3.1" && record.duration >= 0)
         #expect(record.sources == ["rows/old"] && record.destinations == ["fileSystem:documents/new"])
         #expect(abs(record.date.timeIntervalSinceNow) < 120)
-        // The same name elsewhere is another key.
+        // The same name in another domain is another key.
         for domain in [StorageDomain.custom(name: "rows"), .fileSystem(directory: .caches)] {
             let other: StorageKey<String> = MigrationHome.key("new", domain)
             #expect(try await router.migrationHistory(for: other).isEmpty)
@@ -287,7 +287,7 @@ import Testing
         #expect(try await router.get(before) == 7)
     }
 
-    @Test("a migration from where a key was brings its value along, from domain to domain")
+    @Test("a migration from a key's former location moves its value from domain to domain")
     func changedDomain() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

@@ -142,7 +142,7 @@ private struct MyCatalog: StorageKeyCatalog {
         #expect(result.success && result.outcome == .nothingToDo)
     }
 
-    @Test("seed defect 20: the guide's condition is asked of the source, not of the destination")
+    @Test("seed defect 20: the guide's condition applies to the source, not to the destination")
     func invertedCondition() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -152,7 +152,7 @@ private struct MyCatalog: StorageKeyCatalog {
         #expect(try await router.get(.userToken) == "token")
     }
 
-    @Test("seed defect 40: a migration runs on whatever gives access to values")
+    @Test("seed defect 40: a migration runs on any type that gives access to values")
     func anyProvider() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

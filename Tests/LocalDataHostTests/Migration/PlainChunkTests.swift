@@ -5,8 +5,8 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("values that are moved many at once", .timeLimit(.minutes(5))) struct PlainChunkTests {
-    /// A table is exported once for each name.
+@Suite("values that are moved in bulk", .timeLimit(.minutes(5))) struct PlainChunkTests {
+    /// A counter, since each name can export only one table.
     private static let names = Atomic<Int>(0)
     private static let values = 5
 
@@ -43,7 +43,7 @@ import Testing
         }.value
     }
 
-    @Test("stopped before or after every change, every value is somewhere, and the next run ends as one that was not")
+    @Test("stopped before or after every change, no value is lost, and the next run ends like an uninterrupted one")
     func everyChange() async throws {
         for isBefore in [true, false] {
             var (number, isStopped) = (0, true)
@@ -107,13 +107,13 @@ import Testing
         #expect(try await router.names(in: before) == ["old.2"])
         #expect(try await router.get(key(2, before, "old.")) == "newer")
         #expect(try await router.get(key(2, after, "new.")) == "2")
-        // Also without a change of its value.
+        // A later run keeps the source, too, without another change of it.
         store.meddle()
         #expect(try await run(router).outcome == .destinationKept)
         #expect(try await router.get(key(2, before, "old.")) == "newer")
     }
 
-    @Test("a source that is changed all the time stays, and keeps no other value from being moved")
+    @Test("a source that changes all the time stays, and does not block the other values")
     func changedAllTheTime() async throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
@@ -132,7 +132,7 @@ import Testing
         #expect(try await router.get(key(5, after, "new.")) == "5")
     }
 
-    @Test("a destination that comes after the sources were read is kept")
+    @Test("a destination that is stored after the sources were read is kept")
     func destinationMeanwhile() async throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
@@ -189,7 +189,7 @@ import Testing
         try await body(router, from, to)
     }
 
-    @Test("among many, a value whose destination has one is dealt with as the policy says", arguments: [true, false])
+    @Test("a value whose destination has one is treated as the policy says, in bulk too", arguments: [true, false])
     func policies(_ takesSource: Bool) async throws {
         try await database { router, from, to in
             for number in [1, 4096, 5000] { try await router.set("there", for: key(number, to, "new.")) }
@@ -236,7 +236,7 @@ import Testing
             }
             for (name, value) in values { try await router.set(value, for: key("old.\(name)", from)) }
             try await router.registerMigration(BulkMigrationTests.move(from, to))
-            // Of the ten small ones eight have become others.
+            // Eight of the ten small values were overwritten above.
             #expect(try await router.runMigration("move").migratedCount == values.count + 2)
             for (name, value) in values { #expect(try await router.get(key("new.\(name)", to)) == value, "\(name)") }
             #expect(try await router.names(in: from).isEmpty)

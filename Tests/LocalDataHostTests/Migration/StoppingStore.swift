@@ -2,8 +2,8 @@ import FoundationEssentials
 import LocalDataAPI
 import Synchronization
 
-/// A store in memory that stops changing anything after a number of changes, as one does whose disk fails or whose
-/// process is killed, until it is let go on. It has no batches, so each change is one of its own.
+/// A store in memory that refuses all changes after a number of changes, as if its disk failed or its process was
+/// killed, until it may resume. It has no batches, so each change is made separately.
 final class StoppingStore: AttributedBackend, EnumerableBackend {
     static let component = ComponentInfo(id: "stopping", summary: "a store that stops")
 
@@ -18,16 +18,16 @@ final class StoppingStore: AttributedBackend, EnumerableBackend {
 
     init(options: ComponentOptions, host: HostServices) { values = FullStore(options: options, host: host) }
 
-    /// Makes so many changes from now on, and none after.
+    /// Makes so many changes from now on, and refuses all later ones.
     func stop(after count: Int) { state.withLock { $0.left = count } }
 
     /// Makes every change from now on.
     func goOn() { state.withLock { $0.left = .max } }
 
-    /// Keeps something else than what is written under a name.
+    /// Stores other bytes than those that are written under a name.
     func alter(_ name: String) { state.withLock { $0.altered = name } }
 
-    /// How many values there are in the places of a domain.
+    /// The number of values in the namespaces of a domain.
     func count(in domain: String) -> Int {
         values.state.withLock { $0.values.keys.filter { $0.place.domain == domain }.count }
     }

@@ -3,9 +3,9 @@ import LocalDataAPI
 
 @testable import LocalDataHost
 
-/// What tests do to ledgers and batches.
+/// Faults that tests put into ledgers and batches.
 extension StorageRouter {
-    /// Where the ledger's page of a destination lies.
+    /// The location of the ledger's page for a destination.
     func ledgerPlace(of key: StorageKey<String>) async throws -> ResolvedKey {
         let resolved = try await resolve(KeyReference(key))
         return try LedgerPlace.page(
@@ -13,7 +13,7 @@ extension StorageRouter {
             try await snapshot().settings)
     }
 
-    /// Leaves a batch that is decided and not in place, as one whose process was killed.
+    /// Leaves a batch that is decided but not in place, like a killed process.
     func interruptBatch(of keys: [StorageKey<String>], to data: Data) async throws {
         let snapshot = try await snapshot()
         var changes: [BatchChange] = []

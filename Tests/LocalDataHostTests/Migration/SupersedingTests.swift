@@ -8,7 +8,7 @@ import Testing
 @Suite("older data of keys that were set or removed", .timeLimit(.minutes(3))) struct SupersedingTests {
     private let old: StorageKey<String> = MigrationHome.key("old", .fileSystem())
 
-    /// A key that takes what is at `old`.
+    /// A key whose migration takes the value at `old`.
     private func moving(
         _ domain: StorageDomain = .custom(name: "rows"), _ policy: MigrationConflictPolicy = .keepDestination,
         named: Bool = true
@@ -18,7 +18,7 @@ import Testing
                 return AnyStorageMigration(
                     SimpleLegacyMigration(destinationKey: key, sourceKey: .key(old), conflictPolicy: policy))
             }
-            // One that names no sources.
+            // A migration that names no sources.
             var migration = ScriptedMigration(destinationKey: key) { router, _ in
                 try await router.set(try await router.get(old), for: key)
                 try await router.remove(old)
@@ -81,7 +81,7 @@ import Testing
                 #expect(try await router.data(for: .key(key)) == nil)
                 #expect(try await router.get(old) == "legacy")
             }
-            // It is data that nobody has refused.
+            // This is new data, which no caller has removed or replaced.
             try await router.set("legacy, written later", for: old)
             #expect(try await home.router().get(key) == "legacy, written later")
         }
@@ -101,12 +101,12 @@ import Testing
         await #expect(throws: StorageError.notFound) { try await home.router().get(key) }
         let record = try #require(try await home.router().migrationHistory(for: key).first)
         #expect(record.state == .superseded)
-        // Undone, it counts again.
+        // After a rollback, the old value counts again.
         try await home.router().rollbackMigration(of: key)
         #expect(try await home.router().get(key) == "legacy")
     }
 
-    @Test("a change that fails supersedes nothing")
+    @Test("a failed change supersedes nothing")
     func failure() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -126,7 +126,7 @@ import Testing
         #expect(try await router.get(key) == "legacy")
     }
 
-    @Test("a removed value does not come back after a swap of the store either, of one key or of a range")
+    @Test("a removed value of one key or of a range does not come back after a swap of the store either")
     func swapped() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -157,7 +157,7 @@ import Testing
         #expect(try await router("file").get(key) == "legacy, written later")
     }
 
-    @Test("a router without older data writes what one without migrations writes")
+    @Test("a router without older data writes the same as one without migrations")
     func nothing() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -187,7 +187,7 @@ import Testing
         try await router.rollbackMigration(of: key)
         #expect(try await router.get(old) == "legacy")
         #expect(try await router.get(key) == "new")
-        // Also if the value was removed.
+        // This also holds if the value was removed.
         try await router.remove(key)
         #expect(try await router.forceMigration(for: key).outcome == .sourceDropped)
         #expect(try await !router.exists(old))
@@ -212,7 +212,7 @@ import Testing
         await #expect(throws: StorageError.notFound) { try await router.get(other) }
     }
 
-    @Test("values of a range do not come back, and the others come", arguments: MigrationHome.domains)
+    @Test("removed values of a range do not come back, and the others are migrated", arguments: MigrationHome.domains)
     func range(_ domain: StorageDomain) async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -243,7 +243,7 @@ import Testing
         let statuses = try await router().migrationStatus().migrations
         #expect(
             statuses.count { $0.state == .superseded } == 3 && !statuses.contains { $0.needsAttention }, "\(statuses)")
-        // Dropped, and put back.
+        // The sources are dropped, and then restored.
         let dropping = try #require(try await router(.dropSource).migrationPlan().entries.first)
         #expect(dropping.decision == .run && dropping.count == 0, "\(dropping)")
         #expect(try await router(.dropSource).runMigration("move").outcome == .sourceDropped)
@@ -257,7 +257,7 @@ import Testing
 }
 
 @Suite("older data that was re-encrypted since", .timeLimit(.minutes(3))) struct ResealedSourceTests {
-    /// Where the source is: sealed by its policy, or by its store.
+    /// The source's location: sealed by the key's policy, or by the store.
     private static let places: [StorageDomain] = [.encryptedFileSystem(), .keychain(service: "tests")]
 
     private func reseal(_ router: StorageRouter, _ domain: StorageDomain) async throws {
@@ -265,7 +265,7 @@ import Testing
         let former = try #require(try await router.keys(of: ring).first)
         try await router.rotateKeys(of: ring)
         #expect(try await router.reseal(ring).resealed > 0)
-        // Nothing needs the former key any more.
+        // Nothing needs the old key any more.
         try await router.retireKey(former.id, of: ring)
     }
 
@@ -294,13 +294,13 @@ import Testing
             await #expect(throws: StorageError.notFound) { try await home.router().get(key) }
             #expect(try await router.get(old) == "legacy")
         }
-        // Nothing is left of what told it.
+        // No witness of the old data is left.
         try await router.rollbackMigration(of: key)
         #expect(try await router.get(key) == "legacy")
         #expect(!home.files.keys.contains { $0.contains("witness") })
     }
 
-    @Test("a later value comes", arguments: places)
+    @Test("a later value is migrated", arguments: places)
     func later(_ domain: StorageDomain) async throws {
         let home = try MigrationHome()
         defer { home.remove() }

@@ -7,7 +7,7 @@ import Testing
 @Suite("steps between versions", .timeLimit(.minutes(3))) struct VersionStepTests {
     private static let key: StorageKey<String> = MigrationHome.key("profile", .fileSystem())
 
-    /// Steps of one value, each of which says that it was taken.
+    /// Steps of one value, each of which records that it ran.
     private static func register(_ router: StorageRouter, _ versions: [String]) async throws {
         var last: [String] = []
         for version in versions {
@@ -37,7 +37,7 @@ import Testing
         #expect(report.failures.isEmpty, "\(report.failures.compactMap(\.error))")
         #expect(
             plan.entries.map { $0.decision == .run } == report.entries.map { $0.outcome == .migrated }, "\(running)")
-        // A second sweep has nothing to do, and neither has one of another process.
+        // A second run has nothing to do, and neither has one of another process.
         #expect(try await router.migrate().entries.allSatisfy { $0.outcome == .nothingToDo })
         let next = try home.router(version: running, text)
         try await Self.register(next, versions)
@@ -56,7 +56,7 @@ import Testing
         #expect(dated == "data > 2.0 > 3.0")
     }
 
-    @Test("a value that is only moved stays one of the version that wrote it, so that later steps are taken")
+    @Test("a value that is only moved keeps the version that wrote it, so that later steps run")
     func moved() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -87,7 +87,7 @@ import Testing
         #expect(try await router.get(Self.key) == "data > 2.0")
     }
 
-    @Test("under 2.0.0-beta.3 the steps up to it are taken, and neither that to the candidate nor the final one")
+    @Test("under 2.0.0-beta.3 the steps up to it run, but not those to the candidate or the final version")
     func prerelease() async throws {
         let versions = [
             "2.0.0-alpha", "2.0.0-beta.1", "2.0.0-beta.2", "2.0.0-beta.3", "2.0.0-rc.1", "2.0.0",

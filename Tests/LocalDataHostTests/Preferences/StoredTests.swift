@@ -8,7 +8,7 @@ import Testing
 @Suite("stored properties", .timeLimit(.minutes(2))) struct StoredTests {
     private static let key = textKey("theme", .userDefaults(suite: "app"))
 
-    /// As an app has them.
+    /// Properties as an app declares them.
     private struct Settings: Sendable {
         @Stored<String> var theme: String
 
@@ -65,7 +65,7 @@ import Testing
         #expect(settings.theme == "set")
     }
 
-    @Test("what cannot be read is not overwritten by a default, nor by a set that came before it was read")
+    @Test("an unreadable value is not overwritten by a default, nor by a set before the load")
     func unreadable() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -108,7 +108,7 @@ import Testing
         #expect(await iterator.next() == "here")
         try await settings.$theme.save()
         let other = try home.router()
-        // The watch begins in the background: what came before it is not told.
+        // The watch begins in the background: it does not report earlier changes.
         let told = Task { () -> String? in
             var iterator = settings.$theme.changes.makeAsyncIterator()
             while let value = await iterator.next() { if value != "here" { return value } }
@@ -124,7 +124,7 @@ import Testing
         while settings.theme != "light" { try await Task.sleep(for: .milliseconds(20)) }
     }
 
-    @Test("a registered default is read where nothing is stored, and never taken for something that is")
+    @Test("a registered default is read where nothing is stored, and never taken for a stored value")
     func registered() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -139,12 +139,12 @@ import Testing
         #expect(try await router.get(Self.key) == "stored")
         try await router.remove(Self.key)
         #expect(try await router.get(Self.key) == "later")
-        // Another type has no default, and another router neither.
+        // A key of another type has no default, and neither has another router.
         let number = StorageKey<Int>(
             name: "theme", domain: .userDefaults(suite: "app"), security: .none, owner: "tests", description: "a key")
         await #expect(throws: StorageError.notFound) { try await router.get(number) }
         await #expect(throws: StorageError.notFound) { try await home.router().get(Self.key) }
-        // A property has a default of its own.
+        // A property has its own default.
         let settings = Settings(router)
         try await settings.$theme.load()
         #expect(settings.theme == "light")
@@ -166,7 +166,7 @@ import Testing
         AnyStorageMigration(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(old)))
     }
 
-    @Test("a load brings what the key's migration has to bring, and shows it in place of the default")
+    @Test("a load runs the key's migration, and shows its value in place of the default")
     func migration() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -196,7 +196,7 @@ import Testing
         #expect(try await !router.exists(former))
     }
 
-    @Test("a set before the load comes after what the migration brings")
+    @Test("a set before the load wins over the migrated value")
     func setBeforeMigration() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

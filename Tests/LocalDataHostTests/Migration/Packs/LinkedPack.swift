@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalDataHost
 
-/// A migration pack of the tests: each migration does one thing that has to come through the boundary.
+/// A migration pack of the tests: each migration tests one thing across the boundary.
 struct LinkedPack: MigrationPack {
     static let component = ComponentInfo(
         id: "linked-pack", summary: "migrations of the tests",
@@ -45,7 +45,7 @@ struct LinkedPack: MigrationPack {
             },
             scripted("other error") { _, _ in throw CancellationError() },
             scripted("tasks") { router, _ in
-                // From tasks of all kinds, at once.
+                // Calls come from tasks of all kinds, at once.
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for number in 0..<20 {
                         group.addTask { try await router.set("\(number)", for: Self.key("part \(number)")) }
@@ -76,7 +76,7 @@ struct LinkedPack: MigrationPack {
             ScriptedMigration(destinationKey: Self.key(id), id: id, sources: sources, script: script))
     }
 
-    /// Makes text upper case.
+    /// Converts text to upper case.
     private struct Upper: BulkMigration {
         let id = "upper"
         let summary = "shouts"

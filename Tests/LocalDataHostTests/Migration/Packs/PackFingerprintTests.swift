@@ -15,7 +15,7 @@ import Testing
     private struct Builds {
         let home: SealedHome
 
-        /// Runs the migration, as another build of the pack lists it, over a new value.
+        /// Runs the migration on a new value, in another build of the pack.
         func run(_ build: String, _ fingerprint: String?, revision: Int = 1) async throws -> MigrationOutcome {
             for file in try FileManager.default.contentsOfDirectory(atPath: home.folder) where file.hasSuffix(".so") {
                 try FileManager.default.removeItem(atPath: "\(home.folder)/\(file)")
@@ -37,7 +37,7 @@ import Testing
             return outcome
         }
 
-        /// The same where it is refused.
+        /// Like `run`, when the migration must be refused.
         func refusal(_ build: String, _ fingerprint: String?) async throws -> String {
             let error = try #require(await MigrationError.of { try await run(build, fingerprint) })
             #expect(error.code == .packUnavailable)
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("a migration with an unchanged fingerprint is run again by another build")
+    @Test("a migration with an unchanged fingerprint runs again in another build")
     func told() async throws {
         let home = try SealedHome()
         defer { home.remove() }

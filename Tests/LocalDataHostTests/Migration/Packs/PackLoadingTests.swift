@@ -13,7 +13,7 @@ import Testing
             description: "a key for tests")
     }
 
-    /// A router that looks for plugins in the home's folder, too.
+    /// A router that also looks for plugins in the home's folder.
     private static func router(_ home: SealedHome, _ text: String = packs) throws -> StorageRouter {
         try home.router(domains: "own: \"file\"", text)
     }
@@ -28,7 +28,7 @@ import Testing
         let router = try Self.router(home)
         for name in ["old", "left", "gone"] { try await router.set(Data(name.utf8), for: Self.key(name)) }
         #expect(try await router.get(Self.key("right")) == Data("left".utf8))
-        // What it depends on has run before.
+        // Its dependency has run before.
         #expect(try await router.exists(Self.key("new")))
         #expect(try await !router.exists(Self.key("old")))
         try await router.forceMigration(for: Self.key("gone"))
@@ -38,7 +38,7 @@ import Testing
             record.pack?.name == "ours" && record.pack?.version == "1.0.0" && record.pack?.checksum.isEmpty == false)
     }
 
-    @Test("without its pack a value that is there is read, and one that is missing is an error that names the pack")
+    @Test("without its pack an existing value is read, and a missing one is an error that names the pack")
     func missing() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -53,7 +53,7 @@ import Testing
         await #expect(throws: MigrationError.packUnavailable) {
             try await router.forceMigration(for: Self.key("here"))
         }
-        // It is there at last.
+        // Now build the pack.
         _ = try PackTableTests.build(home.fixture, [])
         try await router.set(Data("old".utf8), for: Self.key("old"))
         #expect(try await router.get(Self.key("new")) == Data("old".utf8))
@@ -87,7 +87,7 @@ import Testing
     func changed() async throws {
         let home = try SealedHome()
         defer { home.remove() }
-        // Each has a path of its own, as a library that was loaded is not replaced.
+        // Each version has a separate path, as a loaded library is not replaced.
         func router(_ version: String, _ variant: [String]) throws -> StorageRouter {
             for other in ["One", "Two", "Three"] {
                 try? FileManager.default.removeItem(atPath: "\(home.folder)/lib\(other).so")
@@ -100,7 +100,7 @@ import Testing
         #expect(try await first.get(Self.key("new")) == Data("1".utf8))
 
         let second = try router("Two", ["PACK_MARK"])
-        // Nothing to do stays fine.
+        // A migration with nothing to do is still fine.
         #expect(try await second.forceMigration(for: Self.key("new")).outcome == .nothingToDo)
         try await second.set(Data("2".utf8), for: Self.key("old"))
         let error = try #require(

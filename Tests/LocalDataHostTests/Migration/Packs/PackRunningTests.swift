@@ -5,7 +5,7 @@ import Testing
 @testable import LocalDataHost
 
 @Suite("migrations of packs", .timeLimit(.minutes(1))) struct PackRunningTests {
-    @Test("a missing value is brought by a pack that only the configuration names")
+    @Test("a pack that only the configuration names brings a missing value")
     func lazily() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -30,13 +30,13 @@ import Testing
         #expect(try await router.exists(key))
         let slot = try #require(try await router.snapshot().packs.first)
         #expect(slot.current == nil)
-        // What is removed is not to come back by one.
+        // A removed value must not come back through a pack.
         try await router.remove(key)
         #expect(slot.current != nil)
         await #expect(throws: StorageError.notFound) { try await router.get(key) }
     }
 
-    @Test("options and context reach the pack, count and metadata come back")
+    @Test("options and context reach the pack; count and metadata come back")
     func context() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -50,7 +50,7 @@ import Testing
         #expect(try await router.get(LinkedPack.key("telling")) == "ü 3.1.0 ? watch dark true")
     }
 
-    /// What a migration of the pack throws.
+    /// An error that a migration of the pack throws.
     struct Thrown: Sendable, CustomTestStringConvertible {
         let id: String
         let code: MigrationError.Code
@@ -96,7 +96,7 @@ import Testing
         for number in 0..<20 { #expect(try await router.get(LinkedPack.key("part \(number)")) == "\(number)") }
     }
 
-    @Test("a migration that does not end in time is given up by name, and nothing of it takes effect")
+    @Test("a migration that does not end in time is cancelled with an error that names it, and has no effect")
     func timeout() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -107,7 +107,7 @@ import Testing
         #expect(error.message.contains("the migration 'hanging' of the pack 'ours' did not end within 2.0 seconds"))
         #expect(error.underlying?.hint.contains("migrations.packs.ours.timeout") == true)
         #expect(try await !router.exists(key))
-        // The next one finds a pack that works.
+        // The next migration finds a working pack.
         try await router.forceMigration(for: LinkedPack.key("telling"))
     }
 
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test("the values of a bulk migration are converted by the pack, and its errors come through")
+    @Test("the values of a bulk migration are converted by the pack, and its errors are passed on")
     func bulk() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -151,7 +151,7 @@ import Testing
         #expect(error?.code == .transformationFailed && error?.message == "'a.x' is empty")
     }
 
-    @Test("keys come through with scope, owner, serializer and security")
+    @Test("keys keep scope, owner, serializer and security across the boundary")
     func keys() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

@@ -5,7 +5,7 @@ import Testing
 @testable import LocalDataHost
 
 @Suite("tables and lists of a migration pack in C", .waitsForPrograms) struct PackTableTests {
-    /// A way in which the table or the list breaks the rules, and what the host says about it.
+    /// A way in which the table or the list breaks the rules, and the host's error for it.
     struct Refusal: Sendable, CustomTestStringConvertible {
         let variant: String
         let message: String
@@ -89,7 +89,7 @@ import Testing
         #expect(!error.hint.isEmpty)
     }
 
-    @Test("lists of more bytes or migrations than the limits are refused before they are looked at")
+    @Test("lists of more bytes or migrations than the limits are refused before they are read")
     func huge() {
         let many = (0...1024).map { #"{"id":"\#($0)","destination":{"address":"own/a"}}"# }.joined(separator: ",")
         for (list, message) in [
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(
-        "what a pack need not have may be missing, and what no host knows yet may be there",
+        "optional parts of a pack may be missing, and parts that no host knows yet may be present",
         arguments: ["PACK_NEWER", "PACK_WITHOUT=validate", "PACK_WITHOUT=cancel", "PACK_WITHOUT=close"])
     func takes(_ variant: String) throws {
         let fixture = try FixtureBuilder()
