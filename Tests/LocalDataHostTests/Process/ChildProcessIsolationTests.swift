@@ -3,7 +3,7 @@ import LocalDataAPI
 import LocalDataHost
 import Testing
 
-@Suite("ChildProcess: what the program gets")
+@Suite("ChildProcess: the program's inputs")
 struct ChildProcessIsolationTests {
     private static let environment = ["PATH": "/usr/bin:/bin", "LC_ALL": "C"]
     private static let ample = Duration.seconds(30)
@@ -17,7 +17,7 @@ struct ChildProcessIsolationTests {
         return String(decoding: completion.output, as: UTF8.self)
     }
 
-    @Test("arguments arrive as they are, the program's own name first")
+    @Test("arguments arrive unchanged, the program's own name first")
     func arguments() throws {
         let arguments = ["-c", "printf '[%s]' \"$0\" \"$@\"", "", "two words", "*", "$HOME", "ä\n"]
         let completion = try ChildProcess("/bin/sh", arguments: arguments).run(deadline: Self.ample)
@@ -39,7 +39,7 @@ struct ChildProcessIsolationTests {
         #expect(try Self.output("readlink /proc/self/fd/0; cat") == "/dev/null\n")
     }
 
-    @Test("given bytes arrive, also more than a pipe holds", arguments: [0, 5, 3_000_000])
+    @Test("given bytes arrive, even more than a pipe holds", arguments: [0, 5, 3_000_000])
     func input(count: Int) throws {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let completion = try ChildProcess("/bin/cat", input: bytes).run(deadline: Self.ample)
@@ -54,11 +54,11 @@ struct ChildProcessIsolationTests {
 
     @Test("no descriptor but the standard ones is inherited")
     func descriptors() throws {
-        // Without close-on-exec, and far up.
+        // The descriptor has no close-on-exec flag, and a high number.
         let open = fcntl(STDERR_FILENO, F_DUPFD, 700)
         try #require(open >= 700)
         defer { close(open) }
-        // The fourth is the one by which ls reads the folder.
+        // The fourth is the descriptor with which ls reads the folder.
         #expect(try Self.output("exec ls /proc/self/fd") == "0\n1\n2\n3\n")
         #expect(try Self.output("exec ls /proc/self/fd", input: [1, 2, 3]) == "0\n1\n2\n3\n")
     }
@@ -71,7 +71,7 @@ struct ChildProcessIsolationTests {
         sigaddset(&blocked, SIGUSR1)
         try #require(pthread_sigmask(SIG_BLOCK, &blocked, &before) == 0)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        // A disposition is the whole process's; nothing else here uses this signal.
+        // A signal disposition applies to the whole process; nothing else here uses this signal.
         let disposition = signal(SIGUSR2, SIG_IGN)
         defer { _ = signal(SIGUSR2, disposition) }
         let state = try Self.output("exec sed -n 's/^Sig[BI][lg][kn]:[[:space:]]*//p' /proc/self/status")
@@ -101,7 +101,7 @@ struct ChildProcessIsolationTests {
         #expect(waitpid(pid, &status, WNOHANG) == -1 && errno == ECHILD)
     }
 
-    @Test("no descriptor is left behind, also when a program cannot be started")
+    @Test("no descriptor is left behind, even when a program cannot be started")
     func noDescriptor() throws {
         func count() -> Int { (0..<4096).count { fcntl($0, F_GETFD) >= 0 } }
         let before = count()
@@ -139,7 +139,7 @@ struct ChildProcessIsolationTests {
         #expect(!error.hint.isEmpty)
     }
 
-    @Test("a file that is no program, and a script without its interpreter, are errors and not runs")
+    @Test("a file that is not a program, and a script without its interpreter, are errors")
     func notPrograms() throws {
         try PluginScratch.with { scratch in
             let cases = [("", "Exec format error"), ("#!/nowhere/sh\n", "No such file or directory")]

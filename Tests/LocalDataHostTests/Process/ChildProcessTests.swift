@@ -16,7 +16,8 @@ struct ChildProcessTests {
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Whether a process, not ours, ends soon. Until its new parent reaps it, it is still listed, as a zombie.
+    /// Whether a process, which is not a child of this one, ends soon. Until its new parent reaps it, it is still
+    /// listed, as a zombie.
     private static func ends(_ pid: pid_t) throws -> Bool {
         let end = SuspendingClock.now.advanced(by: .seconds(10))
         while SuspendingClock.now < end {
@@ -34,7 +35,7 @@ struct ChildProcessTests {
         return false
     }
 
-    /// The process numbers that a program printed.
+    /// The process ids that a program printed.
     private static func numbers(_ completion: ChildProcess.Completion) -> [pid_t] {
         text(completion.output).split(whereSeparator: \.isWhitespace).compactMap { pid_t($0) }
     }
@@ -132,10 +133,10 @@ struct ChildProcessTests {
         #expect(try Self.ends(pids[0]))
     }
 
-    @Test("a descendant that left the group and writes for ever does not hold up the end either")
+    @Test("a descendant that left the group and writes forever does not hold up the end either")
     func escaped() throws {
         try PluginScratch.with { scratch in
-            // The shell ends once the other one is out of its group, tells its number, and is about to write.
+            // The shell ends once its descendant has left the group and printed its id, and is about to write.
             let fifo = scratch.path + "/fifo"
             try #require(mkfifo(fifo, 0o600) == 0)
             let escape = "setsid sh -c 'echo $$ >\(fifo); exec yes' & read -r pid <\(fifo); echo $pid >&2; exit 5"
@@ -144,17 +145,17 @@ struct ChildProcessTests {
             #expect(SuspendingClock.now - start < .seconds(10))
             #expect(completion.outcome == .exited(code: 5))
             let pid = try #require(pid_t(completion.errorText.dropLast()))
-            // With the pipe's reader gone, SIGPIPE has ended it or will.
+            // SIGPIPE has ended it or will, since the pipe's reader is gone.
             if kill(pid, SIGKILL) != 0 { #expect(errno == ESRCH) }
         }
     }
 
-    @Test("several programs run at the same time, and one that cannot be started keeps no other from running")
+    @Test("several programs run at the same time, and one that cannot be started does not block the others")
     func several() throws {
         try PluginScratch.with { scratch in
             let fifo = scratch.path + "/fifo"
             try #require(mkfifo(fifo, 0o600) == 0)
-            // The first ends only if the last runs beside it.
+            // The first program ends only if the last one runs at the same time.
             let programs = [
                 Self.shell("head -c 30000 /dev/zero; read -r line <\(fifo); exit $line"),
                 ChildProcess("/nowhere"), Self.shell("echo 7 >\(fifo); exit 3"),
@@ -192,7 +193,7 @@ struct ChildProcessTests {
         #expect(!completion.errorText.contains("x"))
     }
 
-    @Test("exactly as much as the limit is not called truncated")
+    @Test("output exactly at the limit does not count as truncated")
     func exactLimit() throws {
         for (limit, isTruncated) in [(10, false), (9, true), (0, true)] {
             let program = ChildProcess("/usr/bin/printf", arguments: ["0123456789"], outputLimit: limit)

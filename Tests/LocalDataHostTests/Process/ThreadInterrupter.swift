@@ -16,8 +16,8 @@ final class ThreadInterrupter: Sendable {
         self.fifo = fifo
     }
 
-    /// Runs the body while its thread is interrupted: until somebody reads from the FIFO, and a thousand times more;
-    /// then the reader gets a line.
+    /// Runs the body while its thread is interrupted: until another thread reads from the FIFO, and a thousand more
+    /// times. Then the reader gets a line.
     static func interrupting<Result>(until fifo: String, _ body: () throws -> Result) throws -> Result {
         var action = sigaction()
         // Without SA_RESTART, which would hide the interruption from most calls.
@@ -52,7 +52,7 @@ final class ThreadInterrupter: Sendable {
         while writer < 0 && !isOver.load(ordering: .relaxed) {
             pthread_kill(target, Self.signal)
             sched_yield()
-            // Fails as long as nobody reads.
+            // Opening fails as long as there is no reader.
             writer = open(fifo, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
         }
         for _ in 0..<1000 {

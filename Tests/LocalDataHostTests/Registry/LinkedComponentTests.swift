@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("components that are linked into ld-host", .waitsForPrograms) struct LinkedComponentTests {
-    /// Without the fixture's folder on the search path.
+    /// Leaves the fixture's folder out of the search path.
     private static let alone = ["LOCALDATA_PLUGIN_PATH": ""]
 
     private func run(
@@ -16,7 +16,7 @@ import Testing
         return String(decoding: end.output, as: UTF8.self) + end.errorText
     }
 
-    @Test("serves a value in files without a look at any plugin's file; a value in SQLite needs its plugin")
+    @Test("serves a value in files without reading any plugin's file; a value in SQLite needs its plugin")
     func needsNoPlugin() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
@@ -31,7 +31,7 @@ import Testing
         #expect(access("\(fixture.folder)/cache/localdata/plugins.json", F_OK) == 0)
     }
 
-    @Test("is replaced by a plugin that is named, whose options count then, also if another is beside the program")
+    @Test("is replaced by a named plugin, whose options then count, even if another is next to the program")
     func isReplaced() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
@@ -50,7 +50,7 @@ import Testing
         #expect(candidates.filter { $0.hasPrefix("memory") }.count == 1, "\(candidates)")
     }
 
-    @Test("gives way to no plugin that is refused, and the refusal is reported")
+    @Test("does not give way to a refused plugin, and the refusal is reported")
     func outlivesRefusal() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }

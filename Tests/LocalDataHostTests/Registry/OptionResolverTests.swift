@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "folders stand where their placeholders stood",
+        "folders replace their placeholders",
         arguments: [
             ("${data}", "/d"), ("${cache}/a", "/c/a"), ("${state}/a", "/s/a"), ("${config}/a", "/f/a"),
             ("/a/${data}", "/a/${data}"),
@@ -74,7 +74,7 @@ import Testing
         #expect(error.message.contains("'store' (file:3)") && error.hint.contains("ld-host plugins inspect some"))
     }
 
-    @Test("one error lists every problem, also unknown and missing options")
+    @Test("one error lists every problem, including unknown and missing options")
     func everyProblem() throws {
         let error = try #require(throws: StorageError.self) {
             try resolve(["colour": .string("red"), "sync": .string("yes")])
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(
-        "a secret that stands in the configuration is refused and not repeated", arguments: ["hunter2", "file/hunter2"])
+        "a secret in the configuration is refused and not repeated", arguments: ["hunter2", "file/hunter2"])
     func literalSecret(_ text: String) throws {
         let error = try #require(throws: StorageError.self) {
             try resolve(["count": .integer(1), "token": .string(text)])
@@ -113,7 +113,7 @@ import Testing
     @Test("a whole number is also a number")
     func wholeNumber() throws {
         #expect(try resolve(["count": .integer(1), "ratio": .integer(2)])["ratio"] == .integer(2))
-        // JSON does not tell 2 from 2.0; the component that asks for a number gets one either way.
+        // JSON does not distinguish 2 from 2.0; a component that asks for a number gets one either way.
         #expect(try ComponentOptions(["ratio": .integer(2)]).number("ratio") == 2)
     }
 }

@@ -58,7 +58,7 @@ import Testing
         #expect(try registry.plugin(offering: "fixture", kind: .storage).path == path)
     }
 
-    @Test("a library that is no plugin is passed over in a folder, and refused when it is named")
+    @Test("a library that is not a plugin is skipped in a folder, and refused when it is named")
     func plainLibrary() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
@@ -70,7 +70,7 @@ import Testing
         #expect(named.first?.refusal?.message.contains(path) == true)
     }
 
-    @Test("a component that nobody offers is reported with those that there are, and the refusals")
+    @Test("a component that no plugin offers is reported with the existing ones and the refusals")
     func notFound() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
@@ -82,7 +82,7 @@ import Testing
         #expect(error.message.contains("'absent'") && error.message.contains("'present'"))
         #expect(error.message.contains(refused) && error.message.contains("0x12345678"))
         #expect(error.hint.contains(fixture.folder) && error.hint.contains("LOCALDATA_PLUGIN_PATH"))
-        // A storage component is none of another kind.
+        // A storage component does not count as a component of another kind.
         #expect(throws: StorageError.componentNotFound) { try registry.plugin(offering: "present", kind: .crypto) }
     }
 
@@ -94,7 +94,7 @@ import Testing
         let path = try fixture.build("FIXTURE_MARK=\"\(mark)\"")
         #expect(try registry(fixture, [fixture.folder]).survey().first?.description?.components.first?.id == "fixture")
         try #require(unlink(mark) == 0)
-        // Another process with the same cache need not look again.
+        // Another process with the same cache need not inspect it again.
         #expect(try registry(fixture, [fixture.folder]).survey().first?.description?.components.first?.id == "fixture")
         #expect(access(mark, F_OK) != 0, "the plugin was loaded again although it is known")
         try #require(unlink(path) == 0)
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(
-        "a cache that is damaged or open to others is not believed",
+        "a cache that is damaged or open to others is not trusted",
         arguments: [
             ("{", 0o644), ("", 0o644), ("null", 0o644), ("believed", 0o666),
         ])
@@ -122,7 +122,7 @@ import Testing
         #expect(try registry(fixture, [fixture.folder]).survey().first?.description?.components.first?.id == "fixture")
     }
 
-    @Test("a plugin that was too slow once is asked again, so that a longer timeout helps")
+    @Test("a plugin that was too slow is inspected again, so that a longer timeout helps")
     func slowOnce() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
@@ -133,7 +133,7 @@ import Testing
         #expect(second.first?.description?.components.first?.id == "fixture")
     }
 
-    @Test("of the plugins with one component, those that do not serve have a reason; named files can be a tie")
+    @Test("plugins with the same component that do not serve it have a reason; named files can be a tie")
     func choices() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
@@ -165,7 +165,7 @@ import Testing
         #expect(Set(choice.unused.map(\.candidate.path)) == [found, "the program"])
     }
 
-    @Test("whether a component may be offered shows from its usual file alone, and otherwise from every plugin")
+    @Test("its usual file alone shows whether a component may be offered; without that, every plugin is inspected")
     func mayOffer() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
@@ -175,7 +175,7 @@ import Testing
             #expect(try registry(fixture, [place]).mayOffer("fixture", .storage, usuallyIn: "libUsual.so"))
         }
         #expect(access(cache, F_OK) != 0, "a plugin was inspected")
-        // A plugin that is refused may offer anything.
+        // A refused plugin may offer any component.
         #expect(try registry(fixture, [fixture.folder]).mayOffer("absent", .storage, usuallyIn: "libOther.so"))
         #expect(access(cache, F_OK) == 0)
         try #require(unlink(path) == 0)

@@ -11,7 +11,7 @@ import Testing
         try await body(fixture.configuration(text))
     }
 
-    @Test("is none by default, with the limits that the schema documents")
+    @Test("is empty by default, with the limits that the schema documents")
     func defaults() throws {
         let sync = try HostConfiguration().settings().sync
         #expect(sync.transport == nil)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("that cannot be opened says where it is named")
+    @Test("that names a transport which cannot be opened is an error that names the transport")
     func fails() async throws {
         try await withFixture(#"sync: { transport: "hostile-sync", options: { mode: "open-few" } }"#) { configuration in
             let router = StorageRouter(configuration: configuration)

@@ -30,7 +30,7 @@ import Testing
         try await router.set("x", for: textKey("free"))
         try await router.registerCatalog(Catalog("App", textKey("listed")))
         try await router.set("x", for: textKey("listed"))
-        // By address, not by object; and a scope is part of it.
+        // Keys are compared by address, not by object; the scope is part of the address.
         for key in [
             textKey("free"), textKey("listed", .userDefaults(suite: "other")), textKey("listed", .custom(name: "own")),
         ] {
@@ -48,7 +48,7 @@ import Testing
         await #expect(throws: StorageError.unregisteredKey) { try await router.get(key) }
     }
 
-    @Test("catalogs add up, and are named in the refusal")
+    @Test("several catalogs are combined, and named in the refusal")
     func additive() async throws {
         defer { fixture.remove() }
         try await router.registerCatalog(Catalog("App", textKey("a")))
@@ -59,7 +59,7 @@ import Testing
         #expect(error.message.contains("App, Module, Nameless"))
     }
 
-    @Test("a key that is registered twice is refused with its address, and nothing of its catalog counts")
+    @Test("a key that is registered twice is refused with its address, and its catalog is not registered at all")
     func duplicates() async throws {
         defer { fixture.remove() }
         let twice = try await #require(throws: StorageError.self) {

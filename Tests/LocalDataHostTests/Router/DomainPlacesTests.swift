@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("the place that a domain means") struct DomainPlacesTests {
+@Suite("the location of a domain") struct DomainPlacesTests {
     private func settings(defaults: Bool, subDirectory: String? = nil) throws -> HostSettings {
         let group = defaults ? ", default: \"group.app\"" : ""
         let keychain = defaults ? "keychain: { service: \"org.example\" }," : ""
@@ -35,7 +35,7 @@ import Testing
         (.custom(name: "own"), nil, "", nil), (.custom(name: "own", scope: "s/t"), nil, "s/t", nil),
     ]
 
-    @Test("every domain has its place, with defaults filled in", arguments: places.indices)
+    @Test("every domain has its location, with defaults filled in", arguments: places.indices)
     func place(_ index: Int) throws {
         let (domain, subDirectory, scope, directory) = Self.places[index]
         let place = try settings(defaults: true, subDirectory: subDirectory).place(of: domain)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "a folder is the same place however its path is spelled",
+        "a folder is the same location however its path is spelled",
         arguments: ["/x/y", "/x/y/", "/x//y", "/x/./y/.", "/x/z/../y", "/../x/y"])
     func spelling(_ path: String) throws {
         let place = try settings(defaults: true).place(of: try StorageDomain(name: "fileSystem", scope: path))

@@ -12,7 +12,7 @@ func textKey(
 }
 
 extension StorageRouter {
-    /// A router with all domains on `memory`, and what `text` says besides.
+    /// A router with all domains on `memory`, plus the settings in `text`.
     static func inMemory(_ fixture: FixtureBuilder, _ text: String = "") throws -> StorageRouter {
         let domains = (StorageDomain.standardNames + ["own"]).map { "\($0): \"memory\"" }.joined(separator: ", ")
         return StorageRouter(configuration: try fixture.configuration("domains: { \(domains) }, \(text)"))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("what the router refuses") struct RouterRefusalTests {
+@Suite("refusals of the router") struct RouterRefusalTests {
     let fixture: FixtureBuilder
 
     init() throws { fixture = try FixtureBuilder() }
@@ -16,12 +16,12 @@ import Testing
         (.userDefaults(), .keychain(accessibility: .whenUnlocked)),
         (.keychain(service: "s"), .keychain(accessibility: .always, accessControl: .biometryAny)),
         (.fileSystem(), .recommended), (.encryptedFileSystem(), .recommended),
-        // Never in plain, whatever the key says.
+        // Never stored in plain, whatever the key says.
         (.encryptedFileSystem(), .none), (.keychain(service: "s"), .none),
     ]
 
     @Test(
-        "a value that cannot be protected as its key says is not written, nor is one read", arguments: protected.indices
+        "a value that cannot be protected as its key says is neither written nor read", arguments: protected.indices
     )
     func protection(_ index: Int) async throws {
         defer { fixture.remove() }
@@ -44,7 +44,7 @@ import Testing
         #expect(try await router.names(in: domain).isEmpty)
     }
 
-    @Test("a key without a policy of its own is to be encrypted")
+    @Test("a key without its own policy must be encrypted")
     func defaultPolicy() async throws {
         defer { fixture.remove() }
         let router = try StorageRouter.inMemory(fixture)
@@ -60,7 +60,7 @@ import Testing
         (.watch, .watchOnly, nil), (.watch, .phoneWithWatchSync, nil),
     ]
 
-    @Test("a key is used on the devices that it is for", arguments: roles.indices)
+    @Test("a key is used only on the devices that it is for", arguments: roles.indices)
     func availability(_ index: Int) async throws {
         defer { fixture.remove() }
         let (role, availability, code) = Self.roles[index]
@@ -140,19 +140,19 @@ import Testing
         ) async throws -> MigrationResult { MigrationResult(success: true) }
     }
 
-    @Test("a key whose older data cannot be brought over is not merely not found")
+    @Test("a key whose older data cannot be migrated is not reported as absent")
     func migration() async throws {
         defer { fixture.remove() }
         let router = try StorageRouter.inMemory(fixture)
         let key = StorageKey<String>(
             name: "k", domain: .userDefaults(), security: .none, owner: "tests", description: "a key",
             migration: { AnyStorageMigration(Renamed(destinationKey: $0)) })
-        // Its migration says that there is something to do and that it is done, and brings nothing.
+        // Its migration claims to have something to do and to be done, but brings nothing.
         let error = try await #require(throws: MigrationError.self) { try await router.get(key) }
         #expect(error.code == .validationFailed && error.message.contains("'userDefaults/k'"))
         await #expect(throws: MigrationError.validationFailed) { try await router.forceMigration(for: key) }
         #expect(try await router.forceMigration(for: textKey("k")).outcome == .noMigration)
-        // The value itself is still the key's to write and read.
+        // The key itself can still be written and read.
         try await router.set("new", for: key)
         #expect(try await router.get(key) == "new")
     }

@@ -4,12 +4,12 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("which store serves a key") struct RoutingTests {
+@Suite("the choice of a key's store") struct RoutingTests {
     let fixture: FixtureBuilder
 
     init() throws { fixture = try FixtureBuilder() }
 
-    @Test("the configuration's text decides, and the router can say why")
+    @Test("the configuration's text decides, and the router can give the reason")
     func byConfiguration() async throws {
         defer { fixture.remove() }
         let path = try await fixture.build()
@@ -109,7 +109,7 @@ import Testing
     func routersComeAndGo() async throws {
         defer { fixture.remove() }
         let key = textKey("k")
-        // Keys outlive routers, and know what they found by the snapshot's identity: it must never come twice.
+        // Keys outlive routers, and cache resolutions by the identity of a snapshot, which must be unique.
         var identities: Set<UInt> = []
         for round in 0..<20 {
             let router = try StorageRouter.inMemory(fixture)
@@ -135,7 +135,7 @@ import Testing
         #expect(try await router.populatedDomains().domains.contains(.appGroupUserDefaults(identifier: "group.one")))
     }
 
-    @Test("a store that is to be sealed is not opened in plain")
+    @Test("a store that must be sealed is not opened in plain")
     func sealed() async throws {
         defer { fixture.remove() }
         let router = StorageRouter(

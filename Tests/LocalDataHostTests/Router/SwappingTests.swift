@@ -6,7 +6,7 @@ import Testing
 @testable import LocalDataHost
 
 @Suite("swapping stores under load") struct SwappingTests {
-    @Test("while stores are swapped every call ends with an answer of one of them", .timeLimit(.minutes(1)))
+    @Test("while stores are swapped, each call gets its answer from one of them", .timeLimit(.minutes(1)))
     func swap() async throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
@@ -26,8 +26,7 @@ import Testing
                     var round = 1
                     while ended.value == 0 {
                         try await router.set("\(index) \(round)", for: key)
-                        // Whichever store answers, it is with a whole value that this task wrote, and none of its
-                        // future.
+                        // Either store must answer with a whole value that this task has already written.
                         let parts = try await router.get(key).split(separator: " ").compactMap { Int($0) }
                         #expect(parts.count == 2 && parts[0] == index && parts[1] <= round)
                         #expect(try await router.exists(key))
@@ -38,7 +37,7 @@ import Testing
                 }
             }
             var swaps = 0
-            // A slow machine takes longer over the same work.
+            // A slow machine needs more time for the same work.
             while SuspendingClock.now < end || swaps <= 10 || calls.value <= 1000 {
                 swaps += 1
                 try await router.configure(
@@ -49,7 +48,7 @@ import Testing
             return swaps
         }
         #expect(swaps > 10)
-        // Both were in use: each holds something newer than what it began with.
+        // Both were in use: each holds a newer value than at the start.
         for component in ["fixture", "memory"] {
             try await router.configure("domains.userDefaults", .init(.string(component)))
             var newer = false
@@ -68,7 +67,7 @@ import Testing
         let key = textKey("k")
         try await router.set("memory", for: key)
         try await router.configure("domains.userDefaults", "fixture")
-        // Resolves the key, so that the call below is on its way when it first suspends.
+        // Resolves the key, so that the call below is in flight when it first suspends.
         _ = try await router.exists(key)
         async let slow = router.get(key)
         await Task.yield()
@@ -78,7 +77,7 @@ import Testing
         #expect(["slow", "memory"].contains(try await slow))
     }
 
-    @Test("many values at once are stored, each reported once, and the first failure ends it")
+    @Test("a bulk store reports each value once, and ends with the first failure")
     func bulk() async throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }

@@ -15,7 +15,7 @@ struct SecretBytesTests {
         withExtendedLifetime(secret) {}
     }
 
-    @Test("have the bytes that were filled in, and are cleared if a fill fails")
+    @Test("contain the bytes that were filled in, and are cleared if filling fails")
     func content() throws {
         let secret = try SecretBytes(count: 3) { memory in memory.copyBytes(from: [1, 2, 3]) }
         #expect(Array(secret.bytes) == [1, 2, 3])
@@ -36,7 +36,7 @@ struct SecretBytesTests {
         defer { close(file) }
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 1 << 16)
-        // The system gives it a few mappings at a time.
+        // The system returns a few mappings at a time.
         while case let count = read(file, &piece, piece.count), count > 0 { bytes += piece[..<count] }
         var isThere = false
         for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {

@@ -5,7 +5,8 @@ import Testing
 
 @testable import LocalDataHost
 
-/// What sync keeps on a device, as bytes that a released program may have written: they are read for ever.
+/// The data that sync keeps on a device, as bytes that a released program may have written: every later version must
+/// read it.
 struct StoredFormTests {
     private static let one = DeviceID(high: 1, low: 2)
     private static let version = SyncVersion(time: 1_700_000_000_000 << 16 | 7, author: one)
@@ -54,7 +55,7 @@ struct StoredFormTests {
         return data
     }
 
-    @Test("has stayed as it was")
+    @Test("has stayed unchanged")
     func frozen() throws {
         #expect(hex(Self.entry.encoded()) == Self.frozenEntry)
         #expect(SyncEntry(bytes(Self.frozenEntry)) == Self.entry)
@@ -75,7 +76,7 @@ struct StoredFormTests {
         }
     }
 
-    /// Bytes of a later version, whole.
+    /// Valid bytes of a later version.
     private func later(_ data: Data) -> Data {
         var writer = ByteWriter(.bigEndian, [2])
         writer.add(data.dropFirst().dropLast(8))
@@ -83,7 +84,7 @@ struct StoredFormTests {
         return Data(writer.bytes)
     }
 
-    @Test("of a later program is refused as such, and damage as damage")
+    @Test("of a later program is refused as such, and damaged data as damaged")
     func refused() async throws {
         let homes = try SyncHomes()
         let key = MigrationHome.synced("name")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LocalDataHost
 
-/// The forms of what sync publishes and keeps.
+/// The encodings of the data that sync publishes and keeps.
 struct SyncCodingTests {
     private static let one = DeviceID(high: 1, low: 2)
     private static let other = DeviceID(high: .max, low: 0)
@@ -42,16 +42,16 @@ struct SyncCodingTests {
         return entry
     }()
 
-    @Test("contents come back as they were", arguments: samples)
+    @Test("contents come back unchanged", arguments: samples)
     func contents(_ content: SyncContent) { #expect(SyncContent(content.encoded()) == content) }
 
-    @Test("entries come back as they were")
+    @Test("entries come back unchanged")
     func entries() {
         #expect(SyncEntry(Self.sampleEntry.encoded()) == Self.sampleEntry)
         #expect(SyncEntry(SyncEntry(address: "a/b").encoded()) == SyncEntry(address: "a/b"))
     }
 
-    @Test("progress comes back as it was", arguments: [nil, Data(), Data([1, 2])])
+    @Test("progress comes back unchanged", arguments: [nil, Data(), Data([1, 2])])
     func progress(_ position: Data?) {
         var progress = SyncProgress()
         (progress.position, progress.isJoining, progress.counter, progress.epoch) = (position, false, 12, 3)
@@ -62,10 +62,10 @@ struct SyncCodingTests {
         #expect(SyncProgress(progress.encoded()) == progress)
     }
 
-    @Test("a content that is cut short or of another version is refused", arguments: samples)
+    @Test("a truncated content, or one of another version, is refused", arguments: samples)
     func cut(_ content: SyncContent) {
         let data = content.encoded()
-        // A value may be cut without a trace, so it is sealed.
+        // Truncating a value leaves no trace, which is why it is sealed.
         if case .value = content.body {
         } else {
             for count in 0..<data.count { #expect(SyncContent(data.prefix(count)) == nil) }
@@ -96,7 +96,7 @@ struct SyncCodingTests {
         }
     }
 
-    @Test("a history includes what it has seen, and values from before a device joined count apart")
+    @Test("a history includes the versions that it has seen, and values from before a device joined count separately")
     func histories() {
         let before = SyncVersion(time: 5, author: Self.one)
         var history = SyncHistory([Self.version])
@@ -110,7 +110,7 @@ struct SyncCodingTests {
         #expect(history.versions.count == 256 && history.includes(Self.version) && !history.includes(before))
     }
 
-    @Test("the clock is later than all it has seen, and stays before the end of the year 9999")
+    @Test("the clock is later than all times that it has seen, and stays before the end of the year 9999")
     func clock() {
         var clock = HybridClock { 1000 }
         #expect(clock.tick() == 1000 << 16)

@@ -3,9 +3,9 @@ import LocalDataHost
 import Synchronization
 import Testing
 
-@Suite("A line that shows how far a long command is")
+@Suite("The progress line of a long command")
 struct ProgressLineTests {
-    /// A clock that stands still until it is set, and what was shown.
+    /// A clock that stands still until it is set, and a record of the lines shown.
     private final class Scene: Sendable {
         private let start = ContinuousClock.now
         private let elapsed = Mutex(Duration.zero)
@@ -22,7 +22,7 @@ struct ProgressLineTests {
         func wait(_ duration: Duration) { elapsed.withLock { $0 += duration } }
     }
 
-    @Test("without a terminal says every few seconds how many are done, how many a second, and how long it still takes")
+    @Test("without a terminal gives the count, the rate and the remaining time every few seconds")
     func lines() {
         let scene = Scene()
         let line = scene.line("importing", total: 7910, in: .lines)
@@ -51,7 +51,7 @@ struct ProgressLineTests {
         #expect(scene.lines == [])
     }
 
-    @Test("in a terminal is one line with a bar that fits, and goes away", arguments: [200, 80, 60, 40, 20, 5])
+    @Test("in a terminal is one line with a bar that fits, and then disappears", arguments: [200, 80, 60, 40, 20, 5])
     func bar(width: Int) {
         let scene = Scene()
         let line = scene.line("copying", in: .terminal(width: { width }))
@@ -72,7 +72,7 @@ struct ProgressLineTests {
         #expect(scene.lines.count == 97)
     }
 
-    @Test("counts each step by itself, and does not guess an end that is not known")
+    @Test("counts each step by itself, and does not guess an unknown end")
     func steps() {
         let scene = Scene()
         let line = scene.line("copying", in: .lines)
@@ -95,7 +95,7 @@ struct ProgressLineTests {
             ])
     }
 
-    @Test("does not count how long it took until the first was done")
+    @Test("does not count the time until the first item is done")
     func lateStart() {
         let scene = Scene()
         let line = scene.line("importing", total: 1000, in: .lines)
@@ -106,7 +106,7 @@ struct ProgressLineTests {
         #expect(scene.lines == ["importing: 1 of 1,000", "importing: 2 of 1,000, 6 a minute, 2 h 46 min left"])
     }
 
-    @Test("writes nowhere if it is to")
+    @Test("can be turned off")
     func nowhere() {
         let scene = Scene()
         let line = scene.line("exporting", in: .nowhere)

@@ -16,14 +16,14 @@ struct JSONTextTests {
     }
 
     @Test(
-        "are exactly these, and nothing else",
+        "are recognized exactly in these cases",
         arguments: [
             "", "\"", "a", "1", "null", "[\"a\"]", "\"a", "a\"", "\"a\\n\"", "\"\\u0061\"", "\"a\"b\"", "\"\n\"",
             " \"a\"",
         ])
     func none(_ json: String) { #expect(JSONText.plain(Data(json.utf8)) == nil) }
 
-    @Test("are never what the decoder refuses or reads otherwise: 20,000 random texts")
+    @Test("are never texts that the decoder refuses or reads differently: 20,000 random texts")
     func random() {
         var generator = SystemRandomNumberGenerator()
         let bytes: [UInt8] =

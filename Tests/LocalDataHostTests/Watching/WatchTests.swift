@@ -5,14 +5,14 @@ import Testing
 @testable import LocalDataHost
 
 @Suite("watching", .timeLimit(.minutes(2))) struct WatchTests {
-    /// Stores that tell of changes; the second one lives in one process.
+    /// Stores that report changes; the second one lives in one process.
     static let stores = ["file", "memory"]
 
     private func router(_ home: SealedHome, _ store: String) throws -> StorageRouter {
         try home.router(domains: "own: \"\(store)\"")
     }
 
-    @Test("a key's values are reported as they change, even those that others store", arguments: stores)
+    @Test("a key's values are reported as they change, including those that others store", arguments: stores)
     func values(_ store: String) async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -23,17 +23,17 @@ import Testing
         var iterator = changes.makeAsyncIterator()
         try await others.set("a", for: key)
         #expect(try await iterator.next() == .some("a"))
-        // Of changes that come while nobody looks, the last one counts.
+        // If several changes come between two reads, only the last one counts.
         for value in ["b", "c", "d"] { try await router.set(value, for: key) }
         while try await iterator.next() != .some("d") {}
-        // A name that begins like the key's is another one.
+        // A name that begins with the key's name is another key.
         try await others.set("x", for: textKey("k2", .custom(name: "own")))
         try await others.remove(key)
         while let value = try await iterator.next(), value != nil { #expect(value == "d") }
         #expect(try await !router.exists(key))
     }
 
-    @Test("sealed values are reported opened")
+    @Test("sealed values are opened before they are reported")
     func sealed() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -64,7 +64,7 @@ import Testing
         try await router.set("x", for: textKey("k", .fileSystem(), security: .recommended))
         try await router.set(
             "x", for: textKey("own", .keychain(service: "LocalData"), security: .keychain(accessibility: .always)))
-        // That more may have changed is reported without names, as when the folder is made.
+        // A change that may affect any name, such as creating the folder, is reported without names.
         var changed = try #require(try await keychain.next())
         while changed.names.isEmpty, changed.mayBeMore { changed = try #require(try await keychain.next()) }
         #expect(changed.names == ["own"], "\(changed)")
@@ -85,7 +85,7 @@ import Testing
         #expect(try await iterator.next() == .some(nil))
     }
 
-    @Test("a watch ends with its task, and the store stays usable", arguments: stores)
+    @Test("a watch ends with its task, and the store remains usable", arguments: stores)
     func ends(_ store: String) async throws {
         let home = try SealedHome()
         defer { home.remove() }

@@ -19,7 +19,7 @@ import Testing
                     while ended.value == 0 {
                         try lock.shared { (_) throws(StorageError) in
                             inside.add()
-                            // Stays until another one is in, or nobody comes: else the lock would hardly ever be free.
+                            // Stays until another user is in, or none comes, so that the lock is hardly ever free.
                             for _ in 0..<100 where inside.value < 2 { sched_yield() }
                             inside.add(-1)
                             shared.add()
@@ -39,7 +39,7 @@ import Testing
         #expect(shared.value > 0)
     }
 
-    @Test("it excludes like another lock, even if someone removes its files")
+    @Test("it excludes like any lock, even if another process removes its files")
     func removed() throws {
         let home = try SealedHome()
         defer { home.remove() }

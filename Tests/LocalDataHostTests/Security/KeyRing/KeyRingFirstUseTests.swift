@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("two configurations that name the keychain's store differently share its rings and their locks")
+    @Test("two configurations with different names for the keychain's store share its rings and their locks")
     func otherNames() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -87,7 +87,7 @@ import Testing
         #expect(home.files("state").keys.filter { $0.contains("ring-") && $0.hasSuffix(".lock") }.count == 2)
     }
 
-    @Test("two stores with one key file make it once")
+    @Test("two stores with the same key file create it once")
     func oneKeyFile() async throws {
         for _ in 0..<5 {
             let home = try SealedHome()
@@ -118,7 +118,7 @@ import Testing
         defer { home.remove() }
         let key = textKey("k", security: .recommended)
         try await home.router().set("x", for: key)
-        // The folder of the keychain is lost; the values it sealed are not.
+        // The keychain's folder is lost; the values that it sealed are not.
         let keychain = "\(home.folder)/data/keychain"
         try FileManager.default.moveItem(atPath: keychain, toPath: "\(home.folder)/away")
         let values = home.files("data")
@@ -161,7 +161,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: ring))
     }
 
-    @Test("a store in memory begins with a ring of its own in each router")
+    @Test("a store in memory begins with a separate ring in each router")
     func inMemory() async throws {
         let home = try SealedHome()
         defer { home.remove() }

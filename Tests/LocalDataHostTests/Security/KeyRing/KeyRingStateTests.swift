@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("a key ring as it is stored") struct KeyRingStateTests {
+@Suite("a stored key ring") struct KeyRingStateTests {
     private func state(keys: Int = 3, places: Int = 3) throws -> KeyRingState {
         let entries = try (0..<keys).map { number in
             KeyRingState.Entry(
@@ -32,7 +32,7 @@ import Testing
 
     private func bytes(_ entry: KeyRingState.Entry) -> Data { entry.material.withBytes { Data($0) } }
 
-    @Test("it comes back as it was", arguments: [(0, 0), (1, 0), (3, 3), (KeyRingState.mostKeys, 1), (0, 500)])
+    @Test("it comes back unchanged", arguments: [(0, 0), (1, 0), (3, 3), (KeyRingState.mostKeys, 1), (0, 500)])
     func roundTrip(_ keys: Int, _ places: Int) throws {
         let state = try state(keys: keys, places: places)
         let again = try decode(encode(state))
@@ -43,13 +43,13 @@ import Testing
         }
     }
 
-    @Test("a ring of more keys than one may have is not written")
+    @Test("a ring with too many keys is not written")
     func tooManyKeys() throws {
         let state = try state(keys: KeyRingState.mostKeys + 1)
         #expect(throws: StorageError.valueTooLarge) { try state.encoded() }
     }
 
-    @Test("a ring that is cut anywhere is damaged, and so is one followed by more bytes")
+    @Test("a ring that is truncated anywhere is damaged, and so is one followed by more bytes")
     func truncated() throws {
         let bytes = try encode(state())
         for count in 0..<bytes.count {
@@ -59,7 +59,7 @@ import Testing
         #expect(throws: StorageError.corrupt) { try decode(bytes + [0]) }
     }
 
-    @Test("a later version says so; another mark, use, or a key that comes twice is damage")
+    @Test("a later version is reported as such; another mark, another use or a repeated key is damage")
     func contradictions() throws {
         let bytes = try encode(state())
         func changed(_ offset: Int, _ value: UInt8) -> Data {
@@ -76,7 +76,7 @@ import Testing
         #expect(throws: StorageError.corrupt) { try decode(changed(second + 15, bytes[first + 15])) }
     }
 
-    @Test("no bytes make the program stop", arguments: 0..<50)
+    @Test("no bytes crash the program", arguments: 0..<50)
     func random(_ seed: Int) throws {
         var bytes = try encode(state())
         var generator = SystemRandomNumberGenerator()

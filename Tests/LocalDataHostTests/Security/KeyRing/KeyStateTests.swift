@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("what an operator does with keys", .timeLimit(.minutes(2))) struct KeyStateTests {
+@Suite("an operator's changes of keys", .timeLimit(.minutes(2))) struct KeyStateTests {
     private let key = textKey("k", security: .recommended)
 
     private func sealing(_ key: StorageKey<String>, _ router: StorageRouter) async throws -> String {
@@ -16,7 +16,7 @@ import Testing
         return try pieces.data.withUnsafeBytes { "\(try EnvelopeHeader(parsing: $0).keyID)" }
     }
 
-    @Test("there are no keys before the first value, and asking for them makes none")
+    @Test("there are no keys before the first value, and listing them creates none")
     func none() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -26,7 +26,7 @@ import Testing
         #expect(home.files("data").isEmpty && home.files("config").isEmpty)
     }
 
-    @Test("a created key seals nothing until it is rotated to; the first of a ring is active at once")
+    @Test("a created key seals nothing until a rotation makes it active; the first one of a ring is active at once")
     func create() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -42,7 +42,7 @@ import Testing
         #expect(try await router.get(key) == "x")
         try await router.set("y", for: key)
         #expect(try await sealing(key, router) == second.id)
-        // A part of the id will do.
+        // A prefix of the id is enough.
         #expect(try await router.rotateKeys(to: String(first.id.prefix(8))).id == first.id)
         #expect(try await router.rotateKeys(to: first.id).state == "active")
         #expect(
@@ -84,7 +84,7 @@ import Testing
         }
         let refused = try await StorageError.of { try await router.rotateKeys(to: old) }
         #expect(refused.code == .busy && refused.message.contains("disabled"))
-        // It is reported, and stays.
+        // The value is reported, and stays.
         let report = try await router.reseal()
         #expect(report.resealed == 0 && report.failures["userDefaults/k"]?.contains("disabled") == true)
         #expect(try Data(contentsOf: URL(filePath: home.valueFile("k"))) == stored)
@@ -95,7 +95,7 @@ import Testing
         #expect(try await router.keys().map(\.state) == ["decrypt-only", "active"])
     }
 
-    @Test("the active key is not taken away, and a key that is not there is named")
+    @Test("the active key cannot be removed, and an absent key is named")
     func refusals() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test("a store's keys are its own, and a store without any says so")
+    @Test("each store has separate keys, and a store without keys reports that")
     func storeKeys() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -140,7 +140,7 @@ import Testing
         #expect(plain.code == .invalidConfiguration && plain.message.contains("not sealed"))
     }
 
-    @Test("a ring without an active key seals nothing, until one is rotated to")
+    @Test("a ring without an active key seals nothing, until a rotation makes one active")
     func noActiveKey() async throws {
         let home = try SealedHome()
         defer { home.remove() }

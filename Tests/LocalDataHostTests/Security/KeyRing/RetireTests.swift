@@ -6,7 +6,7 @@ import Testing
 @testable import LocalDataHost
 
 @Suite("retiring keys", .timeLimit(.minutes(2))) struct RetireTests {
-    /// A router with a store that no domain need be mapped to.
+    /// A router with a store to which no domain need be mapped.
     private func router(_ home: SealedHome, domains: String = "", own: Bool = true, root: String = "own") throws
         -> StorageRouter
     {
@@ -27,7 +27,7 @@ import Testing
         defer { home.remove() }
         let key = textKey("k", domain, security: .recommended)
         try await router(home).set("x", for: key)
-        // Nobody here has used the place: it is known all the same.
+        // This router has not used the location, but finds its values anyway.
         let router = try router(home)
         let old = try await router.keys(counting: true)
         #expect(old.map(\.values) == [1])
@@ -44,7 +44,7 @@ import Testing
         for reader in [router, try self.router(home)] { #expect(try await reader.get(key) == "x") }
     }
 
-    @Test("a store that no domain is mapped to any more is looked at, as long as it is configured")
+    @Test("a store without a mapped domain is searched, as long as it is configured")
     func unmapped() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -59,7 +59,7 @@ import Testing
         #expect(try await self.router(home, domains: "own: \"box\"").get(key) == "x")
     }
 
-    @Test("a store that is no longer configured, or under the same name elsewhere, is named, and the key is kept")
+    @Test("a store that is no longer configured, or has moved under the same name, is named, and the key is kept")
     func unconfigured() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -78,14 +78,14 @@ import Testing
             }
             #expect(try await changed.keys()[0].id == old)
         }
-        // Under another name it is the same store.
+        // Under another name it is still the same store.
         let renamed = try home.router("stores: { crate: { component: \"file\", options: { root: \"${data}/own\" } } }")
         let old = try await renamed.keys()[0].id
         await #expect(throws: StorageError.busy) { try await renamed.retireKey(old) }
         #expect(try await router(home, domains: "own: \"box\"").get(key) == "x")
     }
 
-    @Test("a store that was moved is followed once that is said, and so is a folder of an app's own in it")
+    @Test("a moved store is followed once its new location is given, and so is an app's own folder in it")
     func moved() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -112,7 +112,7 @@ import Testing
         for key in keys { #expect(try await moved.get(key) == "x") }
     }
 
-    @Test("a store that is gone holds no key back once that is said")
+    @Test("a missing store blocks no key once it is declared lost")
     func gone() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -126,7 +126,7 @@ import Testing
         await #expect(throws: StorageError.notFound) { try await other.forgetPlaces(ofStore: "box") }
     }
 
-    @Test("a sealed store's own keys follow it wherever it is moved")
+    @Test("a sealed store's own keys move with it")
     func movedSealedStore() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -151,7 +151,7 @@ import Testing
         #expect(try await moved.get(key) == "x")
     }
 
-    @Test("a folder of app groups that was moved in the configuration is looked at where it was, too")
+    @Test("if the configuration moves the folder of app groups, the old folder is searched, too")
     func movedGroups() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -164,7 +164,7 @@ import Testing
         let moved = try router("second")
         try await moved.set("y", for: key)
         let old = try await moved.keys(counting: true)
-        // Both values, and what the first is known by, which the second has superseded.
+        // Both values, and the record that identifies the first, which the second has superseded.
         #expect(old.map(\.values) == [3])
         try await moved.rotateKeys()
         try await moved.set("z", for: key)
@@ -172,7 +172,7 @@ import Testing
         #expect(try await router("first").get(key) == "x")
     }
 
-    @Test("a value that cannot be looked into keeps the keys that it may need")
+    @Test("an unreadable value keeps the keys that it may need")
     func doubtful() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -187,13 +187,13 @@ import Testing
         let report = try await router.reseal()
         #expect(report.resealed == 0 && report.failures.keys.sorted() == ["own/k"])
         #expect(try await home.vault("").get(key) == "x")
-        // A plain value is nobody's, whatever lies around it.
+        // A plain value needs no key, whatever other values there are.
         try await home.vault("").remove(key)
         try await home.vault("").set("plain", for: textKey("plain", .custom(name: "own")))
         try await router.retireKey(old)
     }
 
-    @Test("an envelope of a later version keeps every key")
+    @Test("an envelope of a later version blocks every key")
     func laterVersion() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -212,7 +212,7 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: path)) == stored)
     }
 
-    @Test("a removed value, an overwritten one and one under material from outside keep no key")
+    @Test("a removed value, an overwritten one and one under external key material need no key")
     func others() async throws {
         let home = try SealedHome()
         defer { home.remove() }

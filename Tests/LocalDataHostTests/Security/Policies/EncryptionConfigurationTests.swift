@@ -52,13 +52,13 @@ import Testing
                 for key in keys { #expect(try await reader.get(key) == key.name) }
             }
         }
-        // What is written again goes to the ring that is configured.
+        // A new value is sealed with the ring that is configured.
         try await router.set("again", for: keys[0])
         #expect(try await header(keys[0], router).ring == "e\0master")
         #expect(try await home.router().get(keys[0]) == "again")
     }
 
-    @Test("a key's length is that of the configuration when it is made", arguments: [32, 33, 48, 64])
+    @Test("a key has the length that the configuration had when it was created", arguments: [32, 33, 48, 64])
     func keyLength(_ length: Int) async throws {
         let home = try SealedHome()
         defer { home.remove() }

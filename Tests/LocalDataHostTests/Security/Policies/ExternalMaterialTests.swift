@@ -5,7 +5,7 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("values under key material from outside", .timeLimit(.minutes(1))) struct ExternalMaterialTests {
+@Suite("values under external key material", .timeLimit(.minutes(1))) struct ExternalMaterialTests {
     private let key = textKey("token", security: .encrypted(.external(source: PolicyCases.source)))
 
     private func router(_ home: SealedHome, _ provider: TestMaterial) async throws -> StorageRouter {
@@ -14,7 +14,7 @@ import Testing
         return router
     }
 
-    @Test("the provider is asked for the key's name in each call that seals or opens, and in no other")
+    @Test("the provider is asked for the key's name in each call that seals or opens, and in no other call")
     func asked() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -33,7 +33,7 @@ import Testing
         #expect(try await router.readStoredPieces(for: any) { _ in true })
         try await router.remove(key)
         #expect(provider.names.count == 4)
-        // No ring is needed for it.
+        // It needs no ring.
         #expect(try await router.keys().isEmpty && home.files("config").isEmpty)
     }
 
@@ -96,7 +96,7 @@ import Testing
         #expect(try await !router.exists(key))
     }
 
-    @Test("a provider may ask the router itself")
+    @Test("a provider may use the router itself")
     func nested() async throws {
         let home = try SealedHome()
         defer { home.remove() }

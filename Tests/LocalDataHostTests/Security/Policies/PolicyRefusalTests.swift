@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "a keychain policy is for the keychain and the encrypted file system",
+        "a keychain policy applies only to the keychain and the encrypted file system",
         arguments: PolicyCases.plainDomains.indices)
     func keychainPolicy(_ index: Int) async throws {
         let (home, domain) = try PolicyCases.home(PolicyCases.plainDomains[index])
@@ -36,7 +36,7 @@ import Testing
             "keychain (always)", "no store here can do that", "encryptedFileSystem")
     }
 
-    @Test("the keychain keeps no plain values, whichever way they are to get there")
+    @Test("the keychain keeps no plain values, however they would get there")
     func plainKeychain() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "an accessibility is advisory, or refused, as the configuration says", arguments: KeychainAccessibility.allCases
+        "an accessibility is advisory, or refused, as configured", arguments: KeychainAccessibility.allCases
     )
     func accessibility(_ accessibility: KeychainAccessibility) async throws {
         for domain in [StorageDomain.keychain(service: "s"), .encryptedFileSystem()] {
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("an access control is refused, unless the configuration bears it", arguments: KeychainAccessControl.allCases)
+    @Test("an access control is refused unless the configuration permits it", arguments: KeychainAccessControl.allCases)
     func accessControl(_ control: KeychainAccessControl) async throws {
         for domain in [StorageDomain.keychain(service: "s"), .encryptedFileSystem()] {
             let home = try SealedHome()
@@ -91,7 +91,7 @@ import Testing
             let router = try home.router("keychain: { accessControl: \"advisory\" }")
             try await router.set("x", for: key)
             #expect(try await router.get(key) == "x")
-            // Bearing the one is not bearing the other.
+            // Permitting one does not permit the other.
             let locked = textKey(
                 "locked", domain, security: .keychain(accessibility: .whenUnlocked, accessControl: control))
             try await expectRefused(
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test("a number of iterations that no header can have is refused", arguments: [0, -1, 1_000_000_000, Int.max])
+    @Test("a number of iterations that no header allows is refused", arguments: [0, -1, 1_000_000_000, Int.max])
     func iterations(_ count: Int) async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -157,7 +157,7 @@ import Testing
         #expect(try await router.names(in: .keychain(service: "mine"), limit: 1) == ["other"])
     }
 
-    @Test("the domain that rings lie in cannot be mapped to a store", arguments: ["localdata.keys", "LocalData.KEYS"])
+    @Test("the domain of the key rings cannot be mapped to a store", arguments: ["localdata.keys", "LocalData.KEYS"])
     func reservedDomain(_ domain: String) throws {
         let home = try SealedHome()
         defer { home.remove() }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LocalDataHost
 
-/// Policies and domains of the tables below.
+/// Policies and domains for the tables below.
 enum PolicyCases {
     static let secret = "the quick brown secret"
     static let source = KeyMaterialSource(id: "vault")
@@ -24,8 +24,7 @@ enum PolicyCases {
 
     static let folder = "/tmp/localdata-policies-\(UInt64.random(in: 0 ... .max))"
 
-    /// Domains whose stores keep what they are given; a folder of the key's own choosing is replaced by one of the
-    /// test's.
+    /// Domains whose stores keep values unchanged. A folder that a key would choose is replaced by one of the test's.
     static let plainDomains: [StorageDomain] = [
         .userDefaults(), .userDefaults(suite: "a suite"), .fileSystem(), .fileSystem(directory: .caches),
         .fileSystem(directory: .custom(URL(filePath: folder))), .appGroupUserDefaults(), .appGroupFileSystem(),
@@ -43,7 +42,7 @@ enum PolicyCases {
     }
 }
 
-@Suite("what each policy makes of each domain") struct PolicyTests {
+@Suite("each policy in each domain") struct PolicyTests {
     private func router(_ home: SealedHome) async throws -> StorageRouter {
         let router = try home.router("encryption: { iterations: 10 }")
         await router.registerKeyMaterialProvider(TestMaterial(byte: 7), for: PolicyCases.source)
@@ -103,7 +102,7 @@ enum PolicyCases {
     }
 
     @Test(
-        "an encrypted value is read back in every way, and nothing of it is on the disk",
+        "an encrypted value is read back in every way, and none of its plaintext is on the disk",
         arguments: PolicyCases.domains.indices)
     func encrypted(_ index: Int) async throws {
         let (home, domain) = try PolicyCases.home(PolicyCases.domains[index])
@@ -112,7 +111,7 @@ enum PolicyCases {
             let key = textKey("token \(number)", domain, security: policy)
             try await roundTrip(home, key)
             let header = try await stored(key, home).withUnsafeBytes { try EnvelopeHeader(parsing: $0) }
-            // In the keychain the store's own seal is around the policy's.
+            // In the keychain the store's own seal surrounds the policy's.
             guard domain.name != "keychain" else { continue }
             switch policy {
             case .encrypted(.aes256(let derivation)): check(header, .aes256GCM, derivation)
@@ -155,14 +154,14 @@ enum PolicyCases {
         }
     }
 
-    @Test("without a policy a value is stored as it is", arguments: PolicyCases.plainDomains.indices)
+    @Test("without a policy a value is stored unchanged", arguments: PolicyCases.plainDomains.indices)
     func plain(_ index: Int) async throws {
         let (home, domain) = try PolicyCases.home(PolicyCases.plainDomains[index])
         defer { home.remove() }
         let key = textKey("token", domain)
         try await roundTrip(home, key)
         #expect(try await stored(key, home) == Data("\"\(PolicyCases.secret)\"".utf8))
-        // Nobody made a key for it.
+        // No key was created for it.
         #expect(!FileManager.default.fileExists(atPath: home.keyFile))
     }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import LocalDataHost
 
 @Suite("slow derivations", .timeLimit(.minutes(2))) struct SlowDerivationTests {
-    @Test("a value whose key takes one waits for the one under way, and others do not")
+    @Test("a value whose key needs one waits for the running one, and other values do not")
     func oneAtATime() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -21,7 +21,7 @@ import Testing
                 while ended.value == 0 { usleep(1000) }
             }
         }
-        // Whatever fails below, the holder ends.
+        // The holder ends even if a check below fails.
         defer { ended.add() }
         while begun.value == 0 { try await Task.sleep(for: .milliseconds(1)) }
         async let writer: Void = Self.count(written) { try await router.set("after", for: slow) }

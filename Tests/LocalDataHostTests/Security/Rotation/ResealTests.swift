@@ -39,7 +39,7 @@ import Testing
         return headers
     }
 
-    @Test("values of every kind keep their bytes, their attributes and how they are sealed")
+    @Test("values of every kind keep their bytes, their attributes and their kind of seal")
     func everyKind() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -79,7 +79,7 @@ import Testing
             #expect(header.derivation.iterations == previous.derivation.iterations)
             if case .hkdf = header.derivation { #expect(header.derivation == previous.derivation) }
         }
-        // What the store keeps beside a value is there as well.
+        // Attributes that the store keeps with a value exist as well.
         #expect(try await other.reseal().resealed == 0)
         try await other.retireKey(old)
         for (key, count) in Self.keys { #expect(try await router.data(for: key) == SealedStreamTests.value(count)) }
@@ -102,7 +102,7 @@ import Testing
         #expect(home.files() == before)
     }
 
-    @Test("values of an earlier ring are included; those under material from outside and plain ones are not")
+    @Test("values of an earlier ring are included; those under external key material and plain ones are not")
     func earlierRings() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -129,13 +129,13 @@ import Testing
         for key in [outside, plain, other, own] { #expect(try await router.get(key) == "x") }
         let former = try await router.formerRings()
         #expect(former.map(\.service) == ["other"] && former.map(\.account) == ["master"])
-        // A ring that seals nothing any more is not needed.
+        // A ring that no longer seals any value is not needed.
         try await router.disownRing(service: "other", account: "master")
         for key in [outside, plain, other, own] { #expect(try await home.router().exists(key)) }
         #expect(try await home.router().get(other) == "x")
     }
 
-    @Test("what cannot be opened is reported with the reason, stays byte for byte, and does not stop the others")
+    @Test("a value that cannot be opened is reported with the reason, stays unchanged, and does not stop the others")
     func unopenable() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -147,7 +147,8 @@ import Testing
         }
         let twice = AnyStorageKey(textKey("f", .keychain(service: "s"), security: .recommended))
         try await router.setData(SealedStreamTests.value(10), for: twice)
-        // The last chunk, a chunk in the middle, the outer envelope; a value of another's address; and one cut short.
+        // Damage in the last chunk, a middle chunk and the outer envelope; a value of another address; and a truncated
+        // one.
         for (name, change) in [("a", -1), ("b", -70_000), ("f", -1)] {
             let path = try home.valueFile(name)
             var data = try Data(contentsOf: URL(filePath: path))
@@ -173,7 +174,7 @@ import Testing
         #expect(try await router.data(for: good) == SealedStreamTests.value(150_000))
     }
 
-    @Test("no more is computed for a value than its key's policy allows, as when it is read")
+    @Test("resealing a value computes no more than its key's policy allows for reading")
     func costly() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -181,7 +182,7 @@ import Testing
             "costly", security: .encrypted(.aes256(keyDerivation: .pbkdf2(iterations: 2_500_000))))
         try await home.router().set("x", for: key)
         try await home.router().rotateKeys()
-        // Without a catalog nobody knows the key's policy.
+        // Without a catalog the key's policy is unknown.
         let report = try await home.router().reseal()
         #expect(report.total == 1 && report.resealed == 0)
         let reason = try #require(report.failures["userDefaults/costly"])
@@ -196,7 +197,7 @@ import Testing
         let allKeys: [AnyStorageKey]
     }
 
-    @Test("a store's own ring: values, other keys' rings and two layers are re-encrypted, and open")
+    @Test("a store's own ring: values, other rings and values in two layers are re-encrypted, and open")
     func storeRing() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -236,7 +237,7 @@ import Testing
                     let key = textKey("k\(number)", .custom(name: "own"), security: .recommended)
                     while ended.value == 0 {
                         try await router.set("x", for: key)
-                        // Lets the next task have the thread.
+                        // Gives the thread to the next task.
                         await Task.yield()
                     }
                 }

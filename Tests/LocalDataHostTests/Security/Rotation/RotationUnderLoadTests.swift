@@ -6,7 +6,7 @@ import Testing
 @testable import LocalDataHost
 
 @Suite("rotating keys under load", .timeLimit(.minutes(3))) struct RotationUnderLoadTests {
-    /// What one writer has done to its keys; each key has one writer.
+    /// The changes that one writer has made to its keys; each key has one writer.
     private final class Ledger: Sendable {
         let keys: [StorageKey<String>]
         private let last = MutexBox<[String: String?]>([:])
@@ -47,7 +47,8 @@ import Testing
                             ledger.set("\(key.name) \(round)", key.name)
                         }
                         written.add()
-                        // Only the writer changes the key: it reads what it wrote, even after a re-encryption.
+                        // Only this writer changes the key, so it must read its own last value, even after a
+                        // re-encryption.
                         let found = try await router.exists(key) ? try await router.get(key) : nil
                         #expect(found == ledger.state[key.name] ?? nil, "round \(round)")
                         await Task.yield()
@@ -61,7 +62,7 @@ import Testing
                     try await keeper.rotateKeys(of: name)
                     #expect(try await keeper.reseal(name).failures.isEmpty)
                     for key in try await keeper.keys(of: name) where key.state != "active" {
-                        // Everything was re-encrypted: a writer that still held the old key would have kept it.
+                        // Everything was re-encrypted: a value that a writer sealed with the old key would block this.
                         try await keeper.retireKey(key.id, of: name)
                         retired.add()
                     }
@@ -81,7 +82,7 @@ import Testing
         #expect(try await reader.keys(counting: true).count == 1)
     }
 
-    @Test("two that rotate and reseal at once leave one active key, and everything readable")
+    @Test("two concurrent rotations and reseals leave one active key, and everything readable")
     func twoKeepers() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -94,7 +95,7 @@ import Testing
                     let keeper = try home.router()
                     for _ in 0..<4 {
                         try await keeper.rotateKeys()
-                        // One at a time: the second caller learns that another is running.
+                        // One reseal runs at a time: the second caller gets an error.
                         do { #expect(try await keeper.reseal().failures.isEmpty) } catch StorageError.busy {}
                     }
                 }

@@ -6,8 +6,8 @@ import Testing
 
 @testable import LocalDataHost
 
-/// A folder of one test with data, keys and locks of its own, and the plugins that are built beside the tests; it ends
-/// with ``remove()``. Each router that is made here shares nothing with the others but the folder, as processes do.
+/// A temporary folder with its own data, keys and locks, and the plugins that are built with the tests; removed by
+/// ``remove()``. Each router that is made here shares only the folder with the others, like a separate process.
 struct SealedHome: Sendable {
     let fixture: FixtureBuilder
 
@@ -17,7 +17,7 @@ struct SealedHome: Sendable {
     /// The key of the keychain's store.
     var keyFile: String { "\(folder)/config/keys/sealed-files.key" }
 
-    /// A router with the default configuration, and what `domains` and `text` say besides.
+    /// A router with the default configuration, plus the settings in `domains` and `text`.
     func router(domains: String = "", _ text: String = "") throws -> StorageRouter {
         let own = domains.contains("own:") ? "" : "own: \"file\", "
         let standard = domains.contains("userDefaults:") ? "" : Self.userDefaults
@@ -26,7 +26,7 @@ struct SealedHome: Sendable {
                 "domains: { \(own)\(standard)\(domains) }, appGroups: { default: \"group.app\" }, \(text)"))
     }
 
-    /// In files, where tests find what is stored.
+    /// Serves this domain from files, where tests can find its values.
     private static let userDefaults = "userDefaults: \"file\", "
 
     /// A router whose domain `own` is served by the sealed store `vault`.
@@ -43,7 +43,7 @@ struct SealedHome: Sendable {
 
     func remove() { fixture.remove() }
 
-    /// All files below a folder of this one, by their paths, with their content.
+    /// All files below a subfolder, by their paths, with their content.
     func files(_ below: String = "") -> [String: Data] {
         let root = "\(folder)/\(below)"
         var files: [String: Data] = [:]
@@ -55,12 +55,12 @@ struct SealedHome: Sendable {
         return files
     }
 
-    /// Whether any file in the folder has these bytes in it.
+    /// Whether any file in the folder contains these bytes.
     func contains(_ text: String) -> Bool {
         files().values.contains { $0.range(of: Data(text.utf8)) != nil }
     }
 
-    /// A value's file below the data folder; there has to be one.
+    /// The file of a value below the data folder; it must exist.
     func valueFile(_ name: String, below: String = "data") throws -> String {
         let found = files(below).keys.filter { $0.split(separator: "/").last.map(String.init) == name }
         try #require(found.count == 1, "the files of that name are \(found)")
@@ -83,7 +83,7 @@ extension StorageError {
     }
 }
 
-/// What is called from several threads hands its bytes over here.
+/// Collects bytes from several threads.
 final class Pieces: Sendable {
     private let state = MutexBox<Data>(Data())
 

@@ -2,7 +2,7 @@ import FoundationEssentials
 import LocalDataAPI
 import TestSupport
 
-/// Supplies key material as a test wants it, and remembers the names that it was asked for.
+/// Supplies the key material that a test chooses, and records the requested names.
 final class TestMaterial: KeyMaterialProviding {
     struct Unavailable: Error {}
 
@@ -11,7 +11,7 @@ final class TestMaterial: KeyMaterialProviding {
 
     init(_ answer: @escaping @Sendable (String) async throws -> Data) { self.answer = answer }
 
-    /// Gives the same bytes for every name.
+    /// Returns the same bytes for every name.
     convenience init(byte: UInt8, count: Int = 32) { self.init { _ in Data(repeating: byte, count: count) } }
 
     var names: [String] { asked.withLock { $0 } }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LocalDataHost
 
-/// The variable belongs to the whole process; nothing else in these tests looks at it.
+/// The environment variable belongs to the whole process; no other test here reads it.
 @Suite("a store that is sealed with a systemd credential", .serialized) struct CredentialTests {
     private let key = textKey("k", .custom(name: "own"))
 
@@ -15,7 +15,7 @@ import Testing
         try await body()
     }
 
-    @Test("the credential of the configured name opens, with and without an end of line", arguments: ["", "disk-key"])
+    @Test("the credential of the configured name opens, with and without a line end", arguments: ["", "disk-key"])
     func roundTrip(_ name: String) async throws {
         let home = try SealedHome()
         defer { home.remove() }

@@ -6,21 +6,21 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("on which thread sealed values are read", .timeLimit(.minutes(1))) struct InlineReadTests {
+@Suite("the thread that reads sealed values", .timeLimit(.minutes(1))) struct InlineReadTests {
     private static func bytesKey(_ name: String, _ domain: StorageDomain, _ security: SecurityPolicy) -> StorageKey<
         Data
     > {
         StorageKey(name: name, domain: domain, security: security, owner: "tests", description: "bytes")
     }
 
-    /// Runs a task on one thread. Whatever leaves the thread in the task's calls ends a job, and coming back is
-    /// another.
+    /// Runs a task on one thread. Each time that the task leaves the thread, a job ends, and another one begins when it
+    /// comes back.
     private final class OneThread: TaskExecutor {
         private let queue = MutexBox<[UnownedJob]>([])
         private let jobs = Counter()
         private let signal = IdleSemaphore()
 
-        /// How many jobs the task was cut into: one, if it never left.
+        /// The number of jobs that the task was split into: one, if it never left the thread.
         var count: Int { jobs.value }
 
         func enqueue(_ job: consuming ExecutorJob) {
@@ -47,7 +47,7 @@ import Testing
         (.fileSystem(), .encrypted(.external(source: PolicyCases.source))),
     ]
 
-    /// How many jobs 25 reads take on a thread of their own.
+    /// The number of jobs that 25 reads take on one thread.
     private func jobs(_ router: StorageRouter, _ key: StorageKey<Data>) async throws -> Int {
         let executor = OneThread()
         let done = Counter()
@@ -90,7 +90,8 @@ import Testing
         let home = try SealedHome()
         defer { home.remove() }
         let router = try home.router()
-        // So many that it never ends before the thread that waits for it is let go, however busy the machine is.
+        // So many iterations that the derivation never ends before the waiting thread is released, however busy the
+        // machine is.
         let key = Self.bytesKey(
             "k", .userDefaults(), .encrypted(.aes256(keyDerivation: .pbkdf2(iterations: 400_000))))
         try await router.set(Data(count: 128), for: key)

@@ -18,7 +18,7 @@ import Testing
         try #require(chmod(path, mode) == 0)
     }
 
-    /// That nothing is read or written, and that no file changes.
+    /// Expects that nothing can be read or written, and that no file changes.
     private func expectRefused(
         _ home: SealedHome, _ code: StorageError.Code, _ words: String..., location: SourceLocation = #_sourceLocation
     ) async throws {
@@ -61,7 +61,7 @@ import Testing
         #expect(try await elsewhere.vault(own).get(key) == "x")
     }
 
-    @Test("a file that is there is used as it is", arguments: [16, 32, 4096])
+    @Test("an existing file is used unchanged", arguments: [16, 32, 4096])
     func given(_ count: Int) async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -100,7 +100,7 @@ import Testing
         #expect(SealedHome.mode(path(home)) == mode)
     }
 
-    @Test("a file of someone else is refused", .enabled(if: geteuid() == 0, "only root can give files away"))
+    @Test("a file of another user is refused", .enabled(if: geteuid() == 0, "only root can give files away"))
     func ownerAsRoot() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -153,7 +153,7 @@ import Testing
         #expect(try await home.vault(sealing).get(key) == "x")
     }
 
-    @Test("another key says that it is the wrong one, at once and by its path")
+    @Test("another key is reported as the wrong one, at once and with its path")
     func wrong() async throws {
         let home = try SealedHome()
         defer { home.remove() }

@@ -4,11 +4,11 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("a store that is sealed with a key of the keychain", .timeLimit(.minutes(2))) struct KeychainSourceTests {
+@Suite("a store that is sealed with a key from the keychain", .timeLimit(.minutes(2))) struct KeychainSourceTests {
     private let key = textKey("k", .custom(name: "own"))
     private let sealing = "sealing: { source: \"keychain\" }"
 
-    @Test("the key is made at the first use, and is in the keychain, which is sealed itself")
+    @Test("the key is created at the first use, in the keychain, which is sealed itself")
     func made() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -68,7 +68,7 @@ import Testing
         #expect(home.files("data").isEmpty)
     }
 
-    @Test("a keychain that is mapped to another store does not have the key, and that is said")
+    @Test("a keychain that is mapped to another store does not have the key, and the error says so")
     func remapped() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -95,7 +95,7 @@ import Testing
         #expect(try await first.get(key) == "x")
     }
 
-    @Test("two stores with one entry of the keychain make it once")
+    @Test("two stores with the same entry of the keychain create it once")
     func oneEntry() async throws {
         let home = try SealedHome()
         defer { home.remove() }

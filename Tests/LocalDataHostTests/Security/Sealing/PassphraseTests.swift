@@ -8,7 +8,7 @@ import Testing
 @Suite("a store that is sealed with a passphrase", .timeLimit(.minutes(3))) struct PassphraseTests {
     private let key = textKey("k", .custom(name: "own"))
 
-    /// A router that reads `secret` from a descriptor of its own.
+    /// A router that reads `secret` from a separate descriptor.
     private func withRouter<Result>(
         _ home: SealedHome, _ secret: Data, _ more: String = "iterations: 10",
         _ body: (StorageRouter) async throws -> Result
@@ -27,13 +27,13 @@ import Testing
         "iterations: 10", "derivation: \"HKDF-SHA256\"", "derivation: \"PBKDF2-HMAC-SHA256\", iterations: 1",
     ]
 
-    @Test("what one descriptor gave, another has to give, to the byte", arguments: derivations)
+    @Test("a later descriptor must give exactly the same passphrase", arguments: derivations)
     func roundTrip(_ derivation: String) async throws {
         let home = try SealedHome()
         defer { home.remove() }
         let secret = Data("correct horse".utf8)
         try await withRouter(home, secret, derivation) { try await $0.set("the value", for: key) }
-        // With and without the end of the line that a shell puts there.
+        // With and without the line end that a shell appends.
         for given in [secret, secret + Data("\n".utf8)] {
             let value = try await withRouter(home, given, derivation) { try await $0.get(key) }
             #expect(value == "the value")
@@ -41,7 +41,7 @@ import Testing
         #expect(!home.contains("the value") && !home.contains("correct horse"))
     }
 
-    @Test("a wrong passphrase says so before anything is touched")
+    @Test("a wrong passphrase is reported before anything is touched")
     func wrong() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -85,7 +85,7 @@ import Testing
         #expect(home.files("data").isEmpty)
     }
 
-    @Test("64 KiB of any bytes are a passphrase; more are not, and are not cut short either")
+    @Test("64 KiB of any bytes are a passphrase; more are refused, and not truncated")
     func long() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -128,7 +128,7 @@ import Testing
         #expect(value == "x")
     }
 
-    @Test("of many readers that come at once, one reads the descriptor, and all get their values")
+    @Test("one of many concurrent readers reads the descriptor, and all get their values")
     func manyReaders() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -170,9 +170,9 @@ import Testing
         }
     }
 
-    @Test("without a terminal there is nobody to ask")
+    @Test("without a terminal the passphrase cannot be asked for")
     func noTerminal() async throws {
-        // The tests may have one; a child in a session of its own has none.
+        // This process may have a terminal; a child in a new session has none.
         let home = try SealedHome()
         defer { home.remove() }
         _ = try home.fixture.write(

@@ -17,7 +17,7 @@ import Testing
             SealedHome.vaultText("sealing: { \(sealing) }", more: "encryption: { provider: \"\(provider)\" }"))
     }
 
-    /// A router of a provider; a passphrase comes from a descriptor.
+    /// A router with a provider; it reads a passphrase from a descriptor.
     private func router(_ provider: String, _ sealing: String, _ home: SealedHome) throws -> StorageRouter {
         guard sealing.contains("passphrase") else {
             return StorageRouter(configuration: try configuration(provider, sealing, home))
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "a store and a policy that derive keys and seal in any usual way can change the provider, both ways",
+        "a store and a policy that derive keys and seal in any usual way can change the provider in both directions",
         arguments: [("openssl", "sodium"), ("sodium", "openssl")], sealings)
     func exchange(_ providers: (String, String), _ sealing: String) async throws {
         let home = try SealedHome()
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "what only one provider has is refused with its name, by the configuration and by doctor",
+        "an algorithm that only one provider has is refused by name, by the configuration and by doctor",
         arguments: [
             ("source: \"passphrase\", derivation: \"Argon2id\"", "derivation", "Argon2id", "PBKDF2-HMAC-SHA256"),
             (
@@ -72,7 +72,7 @@ import Testing
         let findings = await Diagnosis.run { router }
         #expect(findings.contains { $0.isProblem && $0.text.contains("'openssl' does not offer \(algorithm)") })
         let error = try await StorageError.of { try await router.set("x", for: key) }
-        // Before anybody is asked for a passphrase.
+        // The error comes before the passphrase is asked for.
         #expect(error.message.contains("does not offer \(algorithm)"), "\(error)")
     }
 
@@ -86,7 +86,7 @@ import Testing
         let snapshot = try await router.snapshot()
         let crypto = try await onIOThread { () throws(StorageError) in try snapshot.crypto.openIfNeeded() }
         #expect(KeyDerivation.functions.filter { !crypto.offers($0) } == lacking.derivations)
-        // Of AES-256-GCM, libsodium has what the processor has.
+        // Libsodium offers AES-256-GCM only on some processors.
         let ciphers: [AuthenticatedCipher] = [.chaCha20Poly1305, .xChaCha20Poly1305]
         #expect(ciphers.filter { !crypto.offers($0) } == lacking.ciphers)
     }

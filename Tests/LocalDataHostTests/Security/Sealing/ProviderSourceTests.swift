@@ -33,7 +33,7 @@ import Testing
         #expect(!home.contains("never in plain"))
     }
 
-    @Test("what the provider cannot give is said, and nothing is written", arguments: [0, 1, 15])
+    @Test("material of an unusable size is reported, and nothing is written", arguments: [0, 1, 15])
     func tooShort(_ count: Int) async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -44,7 +44,7 @@ import Testing
         #expect(home.files("data").isEmpty)
     }
 
-    @Test("one that is not registered, or fails, is named; later it may work")
+    @Test("an unregistered or failing provider is named; later it may work")
     func failing() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -61,7 +61,7 @@ import Testing
         #expect(try await router.get(key) == "x")
     }
 
-    @Test("another key is called the wrong one at once, and everything stays")
+    @Test("another key is reported as the wrong one at once, and everything stays")
     func wrong() async throws {
         let home = try SealedHome()
         defer { home.remove() }

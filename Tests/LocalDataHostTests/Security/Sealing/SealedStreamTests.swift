@@ -8,7 +8,7 @@ import Testing
 
 @Suite("sealed values in pieces", .timeLimit(.minutes(2))) struct SealedStreamTests {
     private static let chunk = 65_536
-    /// Behind a policy's envelope alone, a store's alone, and both.
+    /// Keys with a policy's envelope alone, with a store's alone, and with both.
     static let keys: [AnyStorageKey] = [
         .key(textKey("value", .fileSystem(), security: .recommended)),
         .key(textKey("value", .keychain(service: "s"), security: .keychain(accessibility: .always))),
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "values of every size come and go in pieces, and whole",
+        "values of every size are written and read in pieces, and whole",
         arguments: keys.indices, [0, 1, 65_535, 65_536, 65_537, 200_000])
     func sizes(_ index: Int, _ count: Int) async throws {
         let home = try SealedHome()
@@ -71,7 +71,7 @@ import Testing
         let at = MutexBox(0)
         try await router.writePieces(for: key) { buffer in
             at.withLock { at in
-                // Odd pieces, whatever the buffer's size.
+                // Pieces of an odd size, whatever the buffer's size.
                 let piece = value.dropFirst(at).prefix(min(buffer.count, 1013))
                 buffer.copyBytes(from: piece)
                 at += piece.count
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(
-        "if a value's end was changed or cut, only verified bytes are passed on",
+        "if a value's end was changed or truncated, only verified bytes are passed on",
         arguments: keys.indices)
     func changedEnd(_ index: Int) async throws {
         let home = try SealedHome()
@@ -123,7 +123,7 @@ import Testing
                     }
                 }
                 #expect(chunks.code == .cannotOpen)
-                // Full chunks of the beginning, as they were.
+                // Only full chunks from the beginning, unchanged.
                 #expect(handed.data.count % Self.chunk == 0 && handed.data.count <= 3 * Self.chunk)
                 #expect(handed.data == value.prefix(handed.data.count) && !handed.data.isEmpty)
                 await #expect(throws: StorageError.cannotOpen) { try await router.data(for: key) }
@@ -139,7 +139,7 @@ import Testing
         defer { home.remove() }
         let router = try home.router()
         let key = Self.keys[index]
-        // Of two layers, the inner one's first chunk ends with the outer one's last.
+        // With two layers, the inner one's first chunk ends within the outer one's last.
         for count in [1, 65_300, 65_536, 65_537, 131_000] {
             try await router.setData(Self.value(count), for: key)
             for verification in [StreamVerification.whole, .chunks] {
@@ -184,7 +184,7 @@ import Testing
             }
             var seen: Set<Int> = []
             let end = SuspendingClock.now + .seconds(20)
-            // Until different values were seen, which a slow machine takes longer for.
+            // Until different values were seen, which takes longer on a slow machine.
             while seen.count < 2 || seen.reduce(0, +) < 3, SuspendingClock.now < end {
                 for _ in 0..<10 {
                     do {
@@ -193,7 +193,7 @@ import Testing
                         #expect(found)
                         seen.insert(index)
                     } catch let error as StorageError {
-                        // Replaced sixteen times in a row: nothing was handed out.
+                        // The value was replaced sixteen times in a row, so no bytes were passed on.
                         #expect(error.code == .busy && error.message.contains("was replaced each time"))
                     }
                 }
@@ -206,7 +206,7 @@ import Testing
 
     private struct Lost: Error {}
 
-    @Test("a source that fails leaves the old value, whether there is one or not")
+    @Test("a source that fails leaves the old value, or leaves it absent")
     func failingSource() async throws {
         for key in Self.keys {
             let home = try SealedHome()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("sealing that is switched on, off or changed", .timeLimit(.minutes(2))) struct StoreSealingTests {
+@Suite("sealing that is turned on or off, or changed", .timeLimit(.minutes(2))) struct StoreSealingTests {
     private let key = textKey("k", .custom(name: "own"))
     private let sealing = "sealing: \"keyFile\""
 
@@ -32,9 +32,9 @@ import Testing
         }
         #expect(try await sealed.reseal(.store("vault")).total == 1)
         for (key, value) in keys { #expect(try await home.vault("").get(key) == value) }
-        // Switched off, the sealed value is what it is: bytes that are no text.
+        // Without sealing, the sealed value is just bytes, which are not valid text.
         await #expect(throws: StorageError.deserializationFailed) { try await home.vault("").get(key) }
-        // A plain value may be replaced or removed.
+        // A plain value can be replaced or removed.
         try await sealed.set("again", for: keys[0].0)
         #expect(try await sealed.get(keys[0].0) == "again")
         try await sealed.remove(keys[1].0)
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test("with libsodium a passphrase is stretched by Argon2id, and the ring's header says with what")
+    @Test("with libsodium a passphrase is stretched by Argon2id, and the ring's header has the parameters")
     func argon2id() async throws {
         let home = try SealedHome()
         defer { home.remove() }
@@ -133,7 +133,7 @@ import Testing
             return
         }
         #expect(salt.count == 16)
-        // Other numbers are for rings that are written; what is there says itself what it takes.
+        // The configured parameters are for new rings; an existing one states its own.
         #expect(try await router(1, passes: 3).get(key) == "x")
         await #expect(throws: StorageError.cannotOpen) { try await router(2, passes: 2).get(key) }
     }
@@ -148,7 +148,7 @@ import Testing
         ("{ source: \"provider\", service: \"s\", name: \"x\" }", "'service' has no meaning"),
     ]
 
-    @Test("a sealing that contradicts itself is refused by its place", arguments: mistakes.indices)
+    @Test("a sealing that contradicts itself is refused with its position", arguments: mistakes.indices)
     func mistake(_ index: Int) async throws {
         let home = try SealedHome()
         defer { home.remove() }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("Values that two devices change while apart, and whose key merges them", .timeLimit(.minutes(3)))
+@Suite("Values that two disconnected devices change, and whose key merges them", .timeLimit(.minutes(3)))
 struct MergedValuesTests {
     private struct Unmergeable: Error {}
 
@@ -24,7 +24,7 @@ struct MergedValuesTests {
         Set(earlier).union(later).sorted()
     }
 
-    /// Lets two devices change a value while apart, and then meet.
+    /// Makes two devices change a value while disconnected, and then sync.
     private func meet(
         _ homes: SyncHomes, _ first: AnyStorageKey, _ second: AnyStorageKey, _ key: StorageKey<[String]>
     ) async throws -> [StorageRouter] {
@@ -40,7 +40,7 @@ struct MergedValuesTests {
         return routers
     }
 
-    @Test("have on both what either wrote, and nothing is put aside", arguments: MigrationHome.domains)
+    @Test("contain both changes on both devices, and nothing is put aside", arguments: MigrationHome.domains)
     func typed(domain: StorageDomain) async throws {
         let homes = try SyncHomes()
         let calls = Mutex<[[[String]]]>([])
@@ -70,7 +70,7 @@ struct MergedValuesTests {
         }
     }
 
-    @Test("become the later one if merging fails, and the other one is kept and can be read")
+    @Test("become the later one if merging fails, and the other one is kept and readable")
     func failing() async throws {
         let homes = try SyncHomes()
         let key = Self.key { _, _ in throw Unmergeable() }

@@ -9,7 +9,7 @@ import Testing
 @Suite("A device whose folders or values were copied", .timeLimit(.minutes(3))) struct MovedDeviceTests {
     private let key = MigrationHome.synced("name", .custom(name: "rows"))
 
-    @Test("does not sync on another machine, where it can become a device of its own")
+    @Test("does not sync on another machine, where it can become a new device")
     func otherMachine() async throws {
         let homes = try SyncHomes(3)
         func router(_ index: Int, on machine: String?) async throws -> StorageRouter {
@@ -44,7 +44,7 @@ import Testing
         for router in [clone, first, second, clone, first] { try await router.sync() }
         #expect(try await first.get(key) == "of the clone")
         #expect(try await second.syncMembers().map(\.name) == ["first", "second", "clone"])
-        // The same machine, and one that has no id.
+        // The same machine, and a machine without an id.
         for machine in ["a", nil] { #expect(try await router(0, on: machine).sync().members == 3) }
     }
 
@@ -55,7 +55,7 @@ import Testing
         return router
     }
 
-    @Test("syncs values that were copied to another store as those that they are", arguments: [false, true])
+    @Test("syncs values that were copied to another store as the same values", arguments: [false, true])
     func copied(moving: Bool) async throws {
         let homes = try SyncHomes()
         let (first, second) = try await homes.pair([.key(key)])
@@ -79,7 +79,7 @@ import Testing
         #expect(try await moved(homes).sync().pending == 0)
     }
 
-    @Test("removes nothing elsewhere when a store takes over that lacks the values")
+    @Test("removes nothing on other devices when a store without the values takes over")
     func lacking() async throws {
         let homes = try SyncHomes()
         let (first, second) = try await homes.pair([.key(key)])

@@ -23,7 +23,7 @@ import Testing
         await #expect(throws: StorageError.busy) { try await router.createSyncGroup() }
     }
 
-    @Test("a code opens one invitation once, and a mistyped one says so")
+    @Test("a code opens one invitation once, and a mistyped code is reported as such")
     func invitations() async throws {
         let homes = try SyncHomes(3)
         let (first, second) = try await homes.pair([.key(key)])
@@ -39,7 +39,7 @@ import Testing
         await #expect(throws: StorageError.cannotOpen) { try await third.joinSyncGroup(code) }
     }
 
-    @Test("a device that was removed reads nothing later; with a new invitation it takes part again")
+    @Test("a removed device reads no later records; with a new invitation it takes part again")
     func removal() async throws {
         let homes = try SyncHomes(3)
         let (first, second) = try await homes.pair([.key(key)])
@@ -63,7 +63,7 @@ import Testing
         #expect(try await first.sync().members == 2)
     }
 
-    @Test("what passes through holds no name and no value")
+    @Test("the transport carries no readable name or value")
     func sealed() async throws {
         let homes = try SyncHomes()
         let (first, _) = try await homes.pair([.key(key)])
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test("a device that is away for longer than the setting is forgotten, and brings no removed value back")
+    @Test("a device that is away for longer than the setting is forgotten, and restores no removed value")
     func absence() async throws {
         let homes = try SyncHomes(3)
         let late = MigrationHome.synced("late", .fileSystem())
@@ -93,7 +93,7 @@ import Testing
         for day in 1...182 as ClosedRange<UInt64> {
             for router in [first, second] {
                 router.state.withLock { $0.clock = { start + day * 86_400_000 } }
-                // The device of a router keeps its clock.
+                // The router's device keeps its clock, so discard it.
                 router.state.withLock { $0.device = nil }
                 try await router.sync()
             }
@@ -125,7 +125,7 @@ import Testing
         #expect(try await first.syncMembers().count == 2)
     }
 
-    @Test("a folder that lost everything gets it again from its devices, and a new one can join")
+    @Test("a folder that lost everything is refilled by its devices, and a new device can join")
     func wiped() async throws {
         let homes = try SyncHomes(3)
         let (first, second) = try await homes.pair([.key(key)])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LocalDataHost
 
-/// Devices with homes of their own, and the folder between them.
+/// Devices with separate homes, and the folder that they share.
 final class SyncHomes: Sendable {
     let shared: TemporaryFolder
     let homes: [MigrationHome]
@@ -17,7 +17,7 @@ final class SyncHomes: Sendable {
 
     deinit { homes.forEach { $0.remove() } }
 
-    /// A router of a device that shares nothing with others of it but its home, as processes do.
+    /// A router of a device that shares only the home with the device's other routers, like a separate process.
     func router(_ index: Int, _ keys: [AnyStorageKey], _ text: String = "") async throws -> StorageRouter {
         let router = try homes[index].router(
             """
@@ -45,7 +45,7 @@ final class SyncHomes: Sendable {
 }
 
 extension MigrationHome {
-    /// A key with a sync policy, whose protection is right for its domain.
+    /// A key with a sync policy, whose protection fits its domain.
     static func synced<Value>(
         _ name: String, _ domain: StorageDomain = .userDefaults(), _ policy: SyncPolicy = .automaticSmall,
         as type: Value.Type = String.self

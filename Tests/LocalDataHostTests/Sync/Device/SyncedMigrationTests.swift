@@ -8,7 +8,7 @@ import Testing
 @Suite("Migrations of values that take part in sync", .timeLimit(.minutes(3))) struct SyncedMigrationTests {
     private let old: StorageKey<String> = MigrationHome.synced("old", .fileSystem())
 
-    /// A key that takes what is at `old`.
+    /// A key whose migration takes the value at `old`.
     private func moving(
         _ policy: MigrationConflictPolicy = .keepDestination, _ sync: SyncPolicy = .automaticSmall
     ) -> StorageKey<String> {
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// Two devices with an older version of the app, whose value both have.
+    /// Prepares two devices with an older version of the app; both have its value.
     private func older(_ homes: SyncHomes) async throws {
         let (first, second) = try await homes.pair([.key(old)])
         try await first.set("of the older app", for: old)
@@ -34,7 +34,7 @@ import Testing
         if case .skipped(let reason) = result.outcome { reason } else { "\(result.outcome)" }
     }
 
-    @Test("run on the device that leads, and come to the others by sync", arguments: [true, false])
+    @Test("run on the leading device, and reach the others by sync", arguments: [true, false])
     func lead(listsOld: Bool) async throws {
         let homes = try SyncHomes()
         try await older(homes)
@@ -54,7 +54,7 @@ import Testing
         #expect(try await second.migrate().failures.isEmpty)
         await #expect(throws: StorageError.notFound) { try await second.get(new) }
         #expect(try await homes.homes[1].router().get(old) == "of the older app")
-        // It syncs by itself.
+        // The migration syncs by itself.
         #expect(try await first.forceMigration(for: new).outcome == .migrated)
         #expect(try await second.sync().changed.contains("rows/new"))
         #expect(try await second.get(new) == "of the older app")
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(
-        "are not made again by a device that leads later, of what it had before",
+        "are not repeated by a device that leads later, with the data that it had before",
         arguments: MigrationConflictPolicy.allCases)
     func laterLead(policy: MigrationConflictPolicy) async throws {
         let homes = try SyncHomes()
@@ -82,7 +82,7 @@ import Testing
             #expect([.nothingToDo, .sourceDropped, .destinationKept].contains(outcome))
             #expect(try await router.get(new) == "newer")
         }
-        // What older software writes later is data that nobody has brought.
+        // Data that older software writes later has not been migrated yet.
         let other = try await homes.router(1, [.key(new), .key(old)])
         try await other.set("of older software", for: old)
         if policy == .takeSource {
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("bring nothing back that another device has removed", arguments: MigrationConflictPolicy.allCases)
+    @Test("restore no value that another device has removed", arguments: MigrationConflictPolicy.allCases)
     func removed(policy: MigrationConflictPolicy) async throws {
         let homes = try SyncHomes()
         try await older(homes)
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test("are made by a phone rather than by who is longer in the group, and never by a watch")
+    @Test("run on a phone rather than on a more senior device, and never on a watch")
     func roles() async throws {
         let homes = try SyncHomes(3)
         let new = moving()
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test("run as ever without a group, and of values that do not take part")
+    @Test("run as usual without a group, and for values that do not take part")
     func others() async throws {
         let homes = try SyncHomes()
         let (new, own) = (moving(), moving(.keepDestination, .never))
@@ -146,11 +146,11 @@ import Testing
         #expect(try await alone.get(new) == "alone")
         let pair = try SyncHomes()
         _ = try await pair.pair([.key(old)])
-        // The older value takes part no more, so its removal stays here.
+        // The older value no longer takes part, so its removal stays on this device.
         let second = try await pair.router(1, [.key(own)])
         try await pair.router(1, [.key(old)]).set("own", for: old)
         #expect(try await second.get(own) == "own")
-        // It would take the value from the other device.
+        // It would get the value from the other device.
         let both = try await pair.router(1, [.key(own), .key(old)])
         try await both.set("again", for: old)
         try await both.remove(own)
@@ -177,7 +177,7 @@ import Testing
         #expect(try await second.get(new) == "of the older app")
     }
 
-    @Test("of many keys leave those that take part to the device that leads")
+    @Test("in bulk leave the values that take part to the leading device")
     func bulk() async throws {
         let homes = try SyncHomes()
         let domain = StorageDomain.custom(name: "rows")
@@ -210,7 +210,7 @@ import Testing
         #expect(try await first.get(own) == "b of 0")
     }
 
-    @Test("to a newer version of a value are stored by the device that leads, and read by the others")
+    @Test("to a newer version of a value are stored by the leading device, and read by the others")
     func versions() async throws {
         let homes = try SyncHomes()
         let domain = StorageDomain.custom(name: "rows")
@@ -233,7 +233,7 @@ import Testing
         #expect(try await other.data(for: .key(newer)) == updated.data(for: .key(newer)))
     }
 
-    @Test("take part as a pack says, where the app has no catalog")
+    @Test("take part as a pack says, if the app has no catalog")
     func packs() async throws {
         let homes = try SyncHomes()
         func router(_ index: Int) async throws -> StorageRouter {

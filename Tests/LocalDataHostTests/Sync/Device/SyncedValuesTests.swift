@@ -6,7 +6,7 @@ import Testing
 @testable import LocalDataHost
 
 @Suite("Values on two devices") struct SyncedValuesTests {
-    @Test("go to the other device, change there, and are removed", arguments: MigrationHome.domains)
+    @Test("reach the other device, change there, and are removed", arguments: MigrationHome.domains)
     func exchange(domain: StorageDomain) async throws {
         let homes = try SyncHomes()
         let key = MigrationHome.synced("name", domain)
@@ -24,7 +24,7 @@ import Testing
         try await first.sync()
         try await second.sync()
         #expect(try await !second.exists(key))
-        // Another process of the device goes on where this one is.
+        // Another process of the device continues with its state.
         let later = try await homes.router(1, [.key(key)])
         #expect(try await later.sync().changed.isEmpty)
         try await later.set("again", for: key)
@@ -72,7 +72,7 @@ import Testing
         #expect(kept == end.nanoseconds)
     }
 
-    @Test("of a manual key go when the app asks; what is too large is said")
+    @Test("of a manual key are published on request; one that is too large is reported")
     func manual() async throws {
         let homes = try SyncHomes()
         let (manual, small) = (MigrationHome.synced("manual", .fileSystem(), .manual), MigrationHome.synced("small"))
@@ -93,7 +93,7 @@ import Testing
         await #expect(throws: StorageError.unregisteredKey) { try await first.sync(other) }
     }
 
-    @Test("are not removed in masses without consent")
+    @Test("are not removed in bulk without consent")
     func removals() async throws {
         let homes = try SyncHomes()
         let keys = (0..<30).map { MigrationHome.synced("key \($0)", .custom(name: "rows")) }
@@ -105,7 +105,7 @@ import Testing
         try await first.sync()
         #expect(try await second.sync().removalsToAccept == 30)
         #expect(try await second.exists(keys[0]))
-        // Another process knows of them, too.
+        // Another process knows of the pending removals, too.
         #expect(try await homes.router(1, keys.map { .key($0) }).sync().removalsToAccept == 30)
         #expect(try await second.acceptSyncRemovals().removalsToAccept == 0)
         for key in keys { #expect(try await !second.exists(key)) }
@@ -131,13 +131,13 @@ import Testing
         try await first.sync()
         #expect(try await second.sync().changed.isEmpty)
         #expect(try await second.get(older) == Note.V1(text: "of the older"))
-        // Its own changes go on, and destroy nothing.
+        // Its own changes continue, and destroy nothing.
         let updated = try await homes.router(1, [.key(newer)])
         #expect(try await updated.sync().changed == ["rows/note"])
         #expect(try await updated.get(newer) == Note.V3(title: "of the newer", tags: ["a"]))
     }
 
-    @Test("that are many go to a new device, and change, whichever process changes them")
+    @Test("in large numbers reach a new device, and change, whichever process changes them")
     func many() async throws {
         let keys = (0..<60).map { MigrationHome.synced("key\($0)", .custom(name: "rows")) }
         let all = keys.map { AnyStorageKey.key($0) }
@@ -164,7 +164,7 @@ import Testing
         #expect(try await second.sync().pending == 0)
     }
 
-    @Test("come by themselves while both devices sync continuously")
+    @Test("arrive by themselves while both devices sync continuously")
     func continuous() async throws {
         let homes = try SyncHomes()
         let key = MigrationHome.synced("name", .fileSystem())
@@ -181,7 +181,7 @@ import Testing
         for task in syncing { await #expect(throws: CancellationError.self) { try await task.value } }
     }
 
-    @Test("go into a snapshot and out of it, for apps that carry them on their own")
+    @Test("are exported to a snapshot and imported from it, for apps with their own transport")
     func snapshots() async throws {
         let homes = try SyncHomes()
         let (key, number) = (MigrationHome.synced("name"), MigrationHome.synced("number", as: Int.self))

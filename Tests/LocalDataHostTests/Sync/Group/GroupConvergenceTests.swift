@@ -5,8 +5,8 @@ import Testing
 
 @testable import LocalDataHost
 
-/// 300 random logs, 5,000 with `LOCALDATA_TORTURE=1`. Some devices do not know that they were removed, some do not
-/// care, and some were restored from an old image.
+/// 300 random logs, 5,000 with `LOCALDATA_TORTURE=1`. Some devices do not know that they were removed, some ignore it,
+/// and some were restored from an old image.
 @Suite("Logs of a sync group converge") struct GroupConvergenceTests {
     private static let seeds = (0..<(TestRun.isTorture ? 5000 : 300)).map { TestRun.seed &* 1_000_000 &+ UInt64($0) }
 
@@ -31,7 +31,7 @@ import Testing
         #expect(!state.members.isEmpty, "seed \(seed)")
         let groups = [state.members, state.removed, state.forgotten].map { Set($0.map(\.id)) }
         #expect(groups.reduce(Set()) { $0.union($1) }.count == groups.reduce(0) { $0 + $1.count }, "seed \(seed)")
-        // One by one, and each one twice.
+        // One by one, and each entry twice.
         var log = GroupLog(of: first.keys, first.crypto)
         for entry in entries.shuffled(using: &generator) {
             try log.add(entry)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// What honest members do next: exchange everything, and rekey if they have to.
+    /// Makes honest members do their next steps: exchange everything, and rekey if necessary.
     private func checkRecovery(_ group: RandomGroup, _ seed: UInt64) throws {
         var devices = group.devices
         try exchange(&devices)
@@ -81,7 +81,7 @@ extension GroupGraph {
 private struct RandomGroup {
     private let cryptos: [GroupCrypto]
     private(set) var devices: [TestDevice]
-    /// Copies from which a device can be restored.
+    /// Images from which a device can be restored.
     private var images: [TestDevice] = []
     private var clock: UInt64 = 10_000
 
@@ -98,7 +98,7 @@ private struct RandomGroup {
     mutating func step(_ generator: inout SeededGenerator) throws {
         let actor = Int.random(in: devices.indices, using: &generator)
         let other = Int.random(in: devices.indices, using: &generator)
-        // Clocks are wrong by up to a few steps.
+        // Clocks may be wrong by a few steps.
         clock += 100
         let time = clock - UInt64.random(in: 0..<400, using: &generator)
         if Int.random(in: 0..<6, using: &generator) == 0 { images.append(devices[actor]) }
@@ -127,7 +127,7 @@ private struct RandomGroup {
         try devices[index].receive(known)
     }
 
-    /// Acts without the right to.
+    /// Makes a device act without the right to do so.
     private mutating func misbehave(_ actor: Int, _ other: Int, at time: UInt64) throws {
         let known = devices[actor].log.graph.entries.filter { $0.profile != nil }.map(\.author)
         guard known.contains(devices[other].id), actor != other else { return }
@@ -135,10 +135,10 @@ private struct RandomGroup {
         try devices[actor].force(.remove(devices[other].id, devices[actor].epochKeys(for: others)), at: time)
     }
 
-    /// A device forgets what it knew since an image was taken.
+    /// Resets a device to an earlier image, so that it forgets everything since.
     private mutating func restore(_ generator: inout SeededGenerator) {
         guard let image = images.randomElement(using: &generator) else { return }
-        // What was published is not lost: another device has it.
+        // Published entries are not lost: another device has them.
         for index in devices.indices where devices[index].id == image.id {
             for receiver in devices.indices where receiver != index { try? devices[receiver].receive(devices[index]) }
             devices[index] = image

@@ -5,8 +5,8 @@ import Testing
 
 @testable import LocalDataHost
 
-@Suite("Entries of a sync group's log that are not what they should be") struct GroupForgeryTests {
-    /// Whether a log refuses bytes, counts that, and stays as it was.
+@Suite("Forged entries of a sync group's log") struct GroupForgeryTests {
+    /// Whether a log refuses bytes, counts the refusal, and stays unchanged.
     private func refuses(_ bytes: Data, _ log: GroupLog, _ what: @autoclosure () -> String = "") -> Bool {
         var copy = log
         do throws(StorageError) {
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("with any bit changed, or cut anywhere, an entry is refused", arguments: GroupProvider.allCases)
+    @Test("with any bit changed, or truncated anywhere, an entry is refused", arguments: GroupProvider.allCases)
     func changedBits(_ provider: GroupProvider) throws {
         var devices = try makeGroup(of: ["a", "b"], provider.crypto())
         try devices[0].forget(devices[1].id)
@@ -27,7 +27,7 @@ import Testing
         for bit in 0..<entry.count * 8 { #expect(refuses(entry.changing(bit: bit), log), "bit \(bit)") }
         for count in 0..<entry.count { #expect(refuses(entry.prefix(count), log), "\(count) bytes") }
         #expect(refuses(entry + Data([0]), log))
-        // The genesis goes first, which is checked in another way.
+        // Leave out the genesis, which is checked in another way.
         let genesis = try #require(log.entries.first)
         let empty = GroupLog(of: devices[0].keys, devices[0].crypto)
         for bit in stride(from: 0, to: genesis.count * 8, by: 7) {
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("with any bit of the signed bytes changed by one who knows the group's secret, it is refused")
+    @Test("an entry is refused if a holder of the group's secret changed any bit of the signed bytes")
     func changedSignedBytes() throws {
         var devices = try makeGroup(of: ["a", "b"], try GroupProvider.openssl.crypto())
         let crypto = devices[0].crypto
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("an invitation's box cannot be replaced, not even by one who knows the group's secret")
+    @Test("an invitation's box cannot be replaced, not even by a holder of the group's secret")
     func replacedBox() throws {
         var device = try TestDevice(creating: "a", try GroupProvider.openssl.crypto())
         let crypto = device.crypto
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test("rules that need the entries before are checked: who, whom, and with what right")
+    @Test("rules that depend on earlier entries are checked: the actor, the target and the right")
     func brokenRules() throws {
         let crypto = try GroupProvider.openssl.crypto()
         var devices = try makeGroup(of: ["a", "b"], crypto)
@@ -136,7 +136,7 @@ import Testing
         #expect(!refuses(try signed(.join(invite: invite, profile), by: stranger, after: [invite], invitation), log))
     }
 
-    @Test("random bytes and random changes of entries never crash, and never count")
+    @Test("random bytes and random changes of entries never crash, and are never accepted")
     func noise() throws {
         var devices = try makeGroup(of: ["a", "b", "c"], try GroupProvider.openssl.crypto())
         try devices[0].remove(devices[2].id)
@@ -177,7 +177,7 @@ import Testing
         #expect(log.waitingCount == GroupLog.mostWaiting && log.state == device.state)
     }
 
-    @Test("no name and no key of a device is readable in what is published")
+    @Test("published data reveals no name and no key of a device")
     func nothingReadable() throws {
         var devices = try makeGroup(of: ["Wintermute", "Neuromancer", "Straylight"], try GroupProvider.sodium.crypto())
         _ = try devices[0].invite()
@@ -191,7 +191,7 @@ import Testing
         for entry in published {
             for secret in secrets { #expect(entry.firstRange(of: secret) == nil) }
         }
-        // The search would find them: the entry itself has them.
+        // Shows that the search would find them: the plain entry has them.
         let entry = try #require(devices[0].log.graph.entries.first)
         #expect(entry.authorKey.firstRange(of: devices[0].device.signingPublicKey) != nil)
     }

@@ -59,14 +59,14 @@ import Testing
         ] { #expect(DeviceID(text: wrong) == nil, "\(wrong)") }
     }
 
-    @Test("no two labels are the same, and none begins another")
+    @Test("no two labels are the same, and none is a prefix of another")
     func labels() {
         for one in GroupLabel.allCases {
             for other in GroupLabel.allCases where one != other { #expect(!one.rawValue.hasPrefix(other.rawValue)) }
         }
     }
 
-    @Test("a key that a member sealed wrongly is left out, and others are not")
+    @Test("a key that a member sealed wrongly is skipped, and others are not")
     func wrongBox() throws {
         var devices = try makeGroup(of: ["a", "b"], try GroupProvider.openssl.crypto())
         let keys = try devices[0].epochKeys(for: devices.map(\.id))
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test(
-        "a record opens with either provider, and only as what it was sealed", arguments: GroupProvider.allCases,
+        "a record opens with either provider, and only with its own writer and name", arguments: GroupProvider.allCases,
         GroupProvider.allCases)
     func opening(_ one: GroupProvider, _ other: GroupProvider) throws {
         var first = try TestDevice(creating: "a", one.crypto())
@@ -155,7 +155,7 @@ import Testing
             try opener.open(sealer(first).seal(Data(), by: first.id, name: ""), by: first.id, name: "").content.isEmpty)
     }
 
-    @Test("with any bit changed, or cut anywhere, a record does not open")
+    @Test("with any bit changed, or truncated anywhere, a record does not open")
     func changedBits() throws {
         let device = try TestDevice(creating: "a", try GroupProvider.openssl.crypto())
         let sealer = try sealer(device)
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test("a removed device opens what was sealed before, and nothing after")
+    @Test("a removed device opens records sealed before its removal, and none after")
     func epochs() throws {
         var devices = try makeGroup(of: ["a", "b", "c"], try GroupProvider.openssl.crypto())
         let old = try sealer(devices[0]).seal(Data("old".utf8), by: devices[0].id, name: "0a")

@@ -38,7 +38,7 @@ import Testing
         #expect(first.state.epoch.number == 1 && first.hasCurrentKey && second.hasCurrentKey && !third.hasCurrentKey)
     }
 
-    @Test("a removed device gets no key of the new epoch, and those who stay do")
+    @Test("a removed device gets no key of the new epoch, and the remaining ones do")
     func removal() throws {
         var devices = try makeGroup(of: ["a", "b", "c"], try GroupProvider.openssl.crypto())
         try devices[1].remove(devices[2].id)
@@ -51,7 +51,7 @@ import Testing
         #expect(devices[0].hasCurrentKey && devices[1].hasCurrentKey && !devices[2].hasCurrentKey)
     }
 
-    @Test("what a device says after its removal never counts, even with the right to nothing")
+    @Test("entries of a removed device never count, even those that need no right")
     func removedDevice() throws {
         var devices = try makeGroup(of: ["a", "b", "c", "d"], try GroupProvider.openssl.crypto())
         try devices[0].remove(devices[2].id)
@@ -70,14 +70,14 @@ import Testing
         #expect(devices[0].log.refused == 0)
     }
 
-    @Test("a removed device that pretends not to know it changes nothing, if a senior one removed it")
+    @Test("a removed device that pretends not to know of it changes nothing, if a senior one removed it")
     func backdating() throws {
         var devices = try makeGroup(of: ["a", "b", "c"], try GroupProvider.openssl.crypto())
         var old = devices[2]
         try devices[1].remove(devices[2].id)
         try devices[0].receive(devices[1])
         let before = devices[0].state
-        // As if it had not received its removal: its own parents, its own clock.
+        // As if it had not received its removal: with its own parents and clock.
         let code = try old.invite(at: 1)
         var helper = try TestDevice(joining: old.log.entries, by: code, "helper", at: 1, old.crypto)
         try old.force(.rekey(old.epochKeys(for: old.state.members.map(\.id))), at: 1)
@@ -89,7 +89,7 @@ import Testing
         #expect(!helper.hasCurrentKey)
     }
 
-    @Test("a device that was removed does not come back by an invitation that it knows")
+    @Test("a removed device cannot rejoin by an invitation that it knows")
     func comingBack() throws {
         var devices = try makeGroup(of: ["a", "b"], try GroupProvider.openssl.crypto())
         let code = try devices[1].invite()
@@ -97,7 +97,7 @@ import Testing
         let before = devices[1].log.entries
         try devices[0].remove(devices[1].id)
         let after = devices[0].log.entries
-        // With the log as it was, the join is made, but void for all who know the removal.
+        // With the old log, the join can be made, but is void for all that know the removal.
         var back = try TestDevice(joining: before, by: code, "back", at: 1, devices[1].crypto)
         try devices[0].receive(back)
         #expect(devices[0].state.members.map(\.name) == ["a"] && !devices[0].state.needsRekey)
@@ -107,7 +107,7 @@ import Testing
             _ = try TestDevice(joining: after, by: code, "back", devices[1].crypto)
         }
         #expect(error?.message.contains("ended it") == true)
-        // Nor does it with a new invitation and its old keys.
+        // Nor can it rejoin with a new invitation and its old keys.
         let second = try devices[0].invite()
         #expect(throws: StorageError.cannotOpen) {
             _ = try TestDevice(
@@ -117,11 +117,11 @@ import Testing
 }
 
 @Suite("Concurrent changes of a sync group's members") struct GroupConcurrencyTests {
-    @Test("of two members that remove each other at the same time, the senior stays")
+    @Test("when two members remove each other at the same time, the senior stays")
     func mutualRemoval() throws {
         var devices = try makeGroup(of: ["a", "b", "c"], try GroupProvider.openssl.crypto())
         let ids = devices.map(\.id)
-        // The junior's clock is first.
+        // The junior's clock is earlier.
         try devices[2].remove(ids[1], at: 10)
         try devices[1].remove(ids[2], at: 9000)
         try exchange(&devices)
@@ -150,7 +150,7 @@ import Testing
         #expect(devices.allSatisfy { !$0.state.needsRekey && $0.state.epoch.number == 2 })
     }
 
-    @Test("what a member did while a junior removed it counts, and so its removal of the junior voids its own")
+    @Test("a member's actions while a junior removes it count, so its removal of the junior voids its own removal")
     func seniorRemovesJunior() throws {
         var devices = try makeGroup(of: ["a", "b", "c"], try GroupProvider.openssl.crypto())
         let ids = devices.map(\.id)
@@ -160,7 +160,7 @@ import Testing
         try devices[0].receive(devices[2])
         #expect(devices[0].state.members.map(\.name) == ["b", "c", "new"], "a's invitation stands, a does not")
         #expect(devices[0].state.needsRekey)
-        // Now the same, but a had removed c at the same time.
+        // The same again, but a had removed c at the same time.
         devices = try makeGroup(of: ["a", "b", "c"], try GroupProvider.openssl.crypto())
         try devices[2].remove(devices[0].id)
         try devices[0].remove(devices[2].id)
@@ -168,7 +168,7 @@ import Testing
         #expect(devices.allSatisfy { $0.state.members.map(\.name) == ["a", "b"] })
     }
 
-    @Test("the first join under an invitation wins, and the other one's key is replaced")
+    @Test("the first join under an invitation wins, and the other device's key is replaced")
     func oneCodeTwoDevices() throws {
         var first = try TestDevice(creating: "a", try GroupProvider.openssl.crypto())
         let code = try first.invite()
@@ -185,7 +185,7 @@ import Testing
         #expect(!late.hasCurrentKey && !first.state.needsRekey)
     }
 
-    @Test("a join that is concurrent to a removal by one who did not know the invitation counts, and needs a rekey")
+    @Test("a join counts if it is concurrent with a removal by a member without the invitation, and needs a rekey")
     func joinBesideRemoval() throws {
         var devices = try makeGroup(of: ["a", "b", "c"], try GroupProvider.openssl.crypto())
         devices.append(try devices[0].admit("new"))
@@ -217,7 +217,7 @@ import Testing
         #expect(devices.allSatisfy { $0.state.members.map(\.name) == ["a"] && $0.state.forgotten.map(\.name) == ["b"] })
     }
 
-    @Test("a member that leaves knows the key it made, so that another one rekeys")
+    @Test("a member that leaves knows the key that it made, so another member rekeys")
     func leaving() throws {
         var devices = try makeGroup(of: ["a", "b", "c"], try GroupProvider.openssl.crypto())
         try devices[0].remove(devices[0].id)
@@ -252,7 +252,7 @@ import Testing
 }
 
 @Suite("Forgotten devices and invitations of a sync group") struct GroupInvitationTests {
-    @Test("a forgotten device is no member until it joins again, and is then the most junior one")
+    @Test("a forgotten device is not a member until it joins again, and is then the most junior one")
     func forgetting() throws {
         var devices = try makeGroup(of: ["a", "b", "c"], try GroupProvider.openssl.crypto())
         try devices[0].forget(devices[1].id)

@@ -52,7 +52,7 @@ struct TestDevice {
         return invitation.code
     }
 
-    /// Invites a new device, which joins at once; this one does not know that yet.
+    /// Invites a new device, which joins at once; this device does not know of the join yet.
     mutating func admit(_ name: String, at time: UInt64 = 2000, _ crypto: GroupCrypto? = nil) throws -> TestDevice {
         let code = try invite(at: time - 1)
         return try TestDevice(joining: log.entries, by: code, name, at: time, crypto ?? self.crypto)
@@ -80,10 +80,10 @@ struct TestDevice {
 
     mutating func open() throws { keys = try keys.opening(log, with: device) }
 
-    /// Whether it can open what is sealed now.
+    /// Whether it can open records that are sealed now.
     var hasCurrentKey: Bool { keys.knownEpochs.contains(state.epoch.id) }
 
-    /// Signs an entry without asking whether it may, and adds it.
+    /// Signs an entry without checking the right to it, and adds it.
     mutating func force(
         _ body: GroupEntry.Body, after parents: [EntryID]? = nil, at time: UInt64 = 5000,
         invitation: Invitation? = nil
@@ -94,7 +94,7 @@ struct TestDevice {
         _ = try log.publish(signed)
     }
 
-    /// Keys of an epoch for these devices.
+    /// The keys of an epoch for some devices.
     func epochKeys(for ids: [DeviceID]) throws -> GroupEntry.EpochKeys {
         let devices = log.graph.entries.filter { $0.profile != nil && ids.contains($0.author) }
         return try GroupEntry.EpochKeys(

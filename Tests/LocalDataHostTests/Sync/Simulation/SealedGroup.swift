@@ -3,15 +3,15 @@ import LocalDataAPI
 
 @testable import LocalDataHost
 
-/// A group with real keys, a real log of members and real seals. The log passes from device to device beside the
-/// simulated network. Keys are random, so the same seed gives other names and another order of devices each time.
+/// A group with real keys, a real log of members and real seals. The log passes between devices outside the simulated
+/// network. Keys are random, so names and the order of devices differ each time, even for the same seed.
 final class SealedGroup: SimulatedGroup {
     private static let crypto = Result { try GroupProvider.openssl.crypto() }
 
     private var device: TestDevice
     private var sealer: RecordSealer
 
-    /// The group of a new device, which a member admits; without one, a new group on this network.
+    /// The group of a new device, which a member admits; `nil` founds a new one on this network.
     init(joining group: SealedGroup?, _ network: SimulatedNetwork) throws {
         let crypto = try Self.crypto.get()
         if let group {

@@ -14,7 +14,7 @@ class SimulatedGroup: SyncGroup {
 
     init(_ me: DeviceID) { self.me = me }
 
-    /// Takes over what the group's device that is ahead of all knows.
+    /// Takes over the state of the group's most advanced device.
     func learn(from group: SimulatedGroup) { (members, past, epoch) = (group.members, group.past, group.epoch) }
 
     /// Removes a member, and begins a new epoch.
@@ -54,7 +54,7 @@ class SimulatedGroup: SyncGroup {
     func ownRecords() throws(StorageError) -> [SyncRecord] { [] }
 }
 
-/// Stands for the seal of records: whoever does not know the group's number forges none.
+/// Simulates the seal of records: only a holder of the group's number can make one.
 ///
 ///     mark of group and epoch, 8 bytes | epoch, 1 byte | tag of all and of writer and name, 8 bytes | content
 enum SimulatedSeal {
@@ -65,7 +65,7 @@ enum SimulatedSeal {
         return head + tag(head, content, writer, name) + content
     }
 
-    /// - Returns: The epoch, and the content if that is known; `nil` if the record is forged.
+    /// - Returns: The epoch, and the content if the epoch is known; `nil` if the record is forged.
     static func open(_ record: SyncRecord, knownUpTo known: UInt8) -> (epoch: UInt8, content: Data?)? {
         let (head, rest) = (record.content.prefix(9), record.content.dropFirst(9))
         guard head.count == 9, let epoch = head.last, head == self.head(group, epoch) else { return nil }
@@ -115,9 +115,9 @@ final class SimulatedDevice: SyncCarrier {
 
     /// Takes one step; a process that is killed starts again with the next one.
     ///
-    /// - Parameter savesAll: Whether it saves what the next process would find out by itself; by default in every other
-    ///   millisecond.
-    /// - Returns: Whether nothing came in between.
+    /// - Parameter savesAll: Whether it saves data that the next process could find out by itself; by default in every
+    ///   other millisecond.
+    /// - Returns: Whether the step ended without an error.
     @discardableResult
     func step(savesAll: Bool? = nil) -> Bool {
         run { (engine) throws(StorageError) in
@@ -125,7 +125,7 @@ final class SimulatedDevice: SyncCarrier {
         }
     }
 
-    /// Publishes what has changed and nothing else, if the process can do that.
+    /// Publishes changes and does nothing else, if the process can do that.
     func publishChanges() { run { (engine) throws(StorageError) in _ = try engine.publishChanges() } }
 
     @discardableResult
@@ -145,18 +145,18 @@ final class SimulatedDevice: SyncCarrier {
         }
     }
 
-    /// How many records the process has refused that nobody in the group has sealed.
+    /// The number of records without a seal of the group that the process has refused.
     var refused: Int { engine.map { $0.counts.forged + $0.counts.foreign } ?? 0 }
 
-    /// Notices what has changed, and does nothing else.
+    /// Notices changes, and does nothing else.
     func observe() {
         guard let engine = try? running() else { return }
         engine.noticeAll()
         try? engine.observe()
     }
 
-    /// Whether the process was killed while it changed a value in a store that cannot change value and entry as one: if
-    /// a person then removes the value, it looks as if it had never been there.
+    /// Whether the process was killed while it changed a value in a store that cannot change value and entry as one. If
+    /// a person then removes the value, it looks as if it had never existed.
     func isAmidChange(of address: String) -> Bool {
         guard !replica.isAtomic, let name = try? group.name(of: address), let data = replica.disk.entries[name] else {
             return false
@@ -191,7 +191,7 @@ final class SimulatedDevice: SyncCarrier {
 final class SimulatedClock: Sendable {
     private let time: Atomic<Int64>
 
-    /// - Parameter skew: How much it differs from the true time.
+    /// - Parameter skew: The difference from the true time.
     init(skew: Int64) { time = Atomic(1_700_000_000_000 + skew) }
 
     func now() -> UInt64 { UInt64(max(1, time.load(ordering: .relaxed))) }

@@ -4,7 +4,7 @@ import LocalDataAPI
 
 @testable import LocalDataHost
 
-/// What a simulated device has on its disk; a copy of it is a backup image.
+/// The content of a simulated device's disk; a copy of it is a backup image.
 struct SimulatedDisk {
     var values: [String: LocalValue] = [:]
     var entries: [String: Data] = [:]
@@ -30,17 +30,17 @@ final class SimulatedReplica: SyncReplica {
     var disk = SimulatedDisk()
     let keys: [SyncKey]
     let isAtomic: Bool
-    /// How many writes happen before the process is killed; `nil` for all.
+    /// The number of writes before the process is killed; `nil` for no limit.
     var writesLeft: Int?
     /// Changes a value at the moment when sync changes it, as an app could.
     var intrudes: (String) -> Bool = { _ in false }
     /// Whether values are sets of numbers that merge.
     let merges: Bool
-    /// How often changes were stored.
+    /// The number of times that changes were stored.
     private(set) var commits = 0
-    /// How many values were read.
+    /// The number of values that were read.
     private(set) var reads = 0
-    /// How many values sync has removed.
+    /// The number of values that sync has removed.
     private(set) var removals = 0
 
     init(keys: [SyncKey], isAtomic: Bool, merges: Bool) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a simulated group goes through.
+/// The events in the life of a simulated group.
 enum SimulatedLife: String, CaseIterable, Sendable {
     case quiet, faulty, wiped, restored, joined, removed, everything, crowded, disturbed, cautious, brittle, aged,
         merging, hostile, defiant, sealed, regrouped
@@ -37,7 +37,7 @@ enum SimulatedLife: String, CaseIterable, Sendable {
         return hazards
     }
 
-    /// How many schedules run: together 1,290, in torture a hundred times as many.
+    /// The number of schedules to run: 1,290 in all, and a hundred times as many with `LOCALDATA_TORTURE=1`.
     var schedules: Int {
         let count =
             switch self {

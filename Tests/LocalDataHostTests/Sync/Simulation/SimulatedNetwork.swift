@@ -3,7 +3,7 @@ import LocalDataAPI
 
 @testable import LocalDataHost
 
-/// Random numbers that a seed decides.
+/// Random numbers that a seed determines.
 struct SeededRandom: RandomNumberGenerator {
     private var state: UInt64
 
@@ -19,11 +19,11 @@ struct SeededRandom: RandomNumberGenerator {
     mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
 }
 
-/// The end of a simulated process.
+/// The error that ends a simulated process.
 func killed() -> StorageError { StorageError(.cancelled, "killed by the simulation") }
 
-/// A transport between simulated devices. Each device sees a prefix of what each writer did, of its own length: records
-/// arrive late, in another order than they were published, and twice.
+/// A transport between simulated devices. Each device sees a prefix of each writer's actions, of its own length:
+/// records arrive late, in another order than they were published, and twice.
 final class SimulatedNetwork {
     struct Event {
         let name: String
@@ -40,24 +40,24 @@ final class SimulatedNetwork {
     var failures = 0
     /// The percentage of calls in which the network is hostile; see ``SimulatedNetwork/hostileRecord(for:)``.
     var hostility = 0
-    /// Writers who were removed from the group.
+    /// Writers that were removed from the group.
     var former: Set<String> = []
-    /// Seals as a device of another group does.
+    /// Seals as a device of another group would.
     var foreignSeal: (_ content: Data, _ epoch: UInt8, _ writer: String, _ name: String) -> Data = {
         SimulatedSeal.seal($0, of: SimulatedSeal.group + 1, epoch: $1, by: $2, name: $3)
     }
-    /// How many records that nobody has sealed so each device was given.
+    /// The number of forged records that each device was given.
     private(set) var forgeries: [DeviceID: Int] = [:]
-    /// How often each device has begun to read at the beginning.
+    /// The number of times that each device has read from the beginning.
     private(set) var wholeFetches: [DeviceID: Int] = [:]
-    /// What the network keeps back from each device.
+    /// The names of the records that the network hides from each device.
     private var hidden: [DeviceID: Set<String>] = [:]
 
     init(_ random: SeededRandom) { self.random = random }
 
     func writers() -> [String] { logs.keys.sorted() }
 
-    /// Lets a device see more of a writer's records, or all.
+    /// Makes more of a writer's records visible to a device, or all.
     func deliver(to device: DeviceID, from writer: String, all: Bool) {
         let count = logs[writer]?.count ?? 0
         let seen = visible[device]?[writer] ?? 0
@@ -65,7 +65,7 @@ final class SimulatedNetwork {
         visible[device, default: [:]][writer] = all ? count : seen + Int.random(in: 1...count - seen, using: &random)
     }
 
-    /// Loses everything, as a server that was set up again.
+    /// Loses everything, like a server that was set up again.
     func wipe() {
         logs = [:]
         visible = [:]
@@ -115,7 +115,7 @@ final class SimulatedNetwork {
         for writer in logs.keys.sorted().shuffled(using: &random) where goesOn {
             let end = visible[device]?[writer] ?? 0
             var next = ends[writer] ?? 0
-            // At least once.
+            // Passes some records again: delivery is at least once.
             if next > 0, random.chance(10) { next = Int.random(in: 0..<next, using: &random) }
             let events = (logs[writer] ?? []).prefix(end)
             var isSkipped: [Int: Bool] = [:]
@@ -124,7 +124,7 @@ final class SimulatedNetwork {
                 next += 1
                 let later = events[next...].indices.filter { events[$0].name == event.name }
                 if let removal = later.first(where: { events[$0].content == nil }) {
-                    // Of what was removed a fetch gives the last record, or nothing.
+                    // For a removed name, a fetch passes the last record, or nothing.
                     let skips = isSkipped[removal] ?? random.chance(50)
                     isSkipped[removal] = skips
                     if skips { continue }
@@ -142,9 +142,9 @@ final class SimulatedNetwork {
     }
 }
 
-// What a hostile network does, beside losing, doubling and reordering.
+// The actions of a hostile network, besides losing, repeating and reordering records.
 extension SimulatedNetwork {
-    /// Keeps some records back from a device, which reads all others from the beginning.
+    /// Hides some records from a device, which reads all others from the beginning.
     private func hideSome(from device: DeviceID) {
         var some: Set<String> = []
         for (writer, events) in logs.sorted(by: { $0.key < $1.key }) {
@@ -153,8 +153,8 @@ extension SimulatedNetwork {
         hidden[device] = some
     }
 
-    /// A record that a device ought to refuse, or has seen: one that was replaced or removed long ago, one that was
-    /// changed, under another name or writer, or of another group.
+    /// A record that a device must refuse, or has already seen: one that was replaced or removed long ago, one that was
+    /// changed, one under another name or writer, or one of another group.
     private func hostileRecord(for device: DeviceID) -> SyncRecord? {
         let all = logs.sorted { $0.key < $1.key }.flatMap { log in log.value.map { (log.key, $0) } }
         guard let (writer, event) = all.filter({ $0.1.content != nil }).randomElement(using: &random),

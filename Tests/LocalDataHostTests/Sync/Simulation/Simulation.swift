@@ -3,7 +3,7 @@ import LocalDataAPI
 
 @testable import LocalDataHost
 
-/// A schedule of what happens to some devices, which a seed decides, and what has to hold at its end.
+/// A schedule of events for some devices, which a seed determines, and the conditions that must hold at its end.
 final class Simulation {
     struct Hazards {
         var devices = 3
@@ -20,28 +20,28 @@ final class Simulation {
         var removals = 0
         var skews = true
         var intrusions = 2
-        /// The percentage of a person's changes that remove, where there is a value.
+        /// The percentage of a person's changes that remove an existing value.
         var removedValues = 35
         /// Whether values are sets of numbers, to which a person adds, and which merge.
         var merges = false
         /// The percentage of calls in which the network is hostile.
         var hostility = 0
-        /// The percentage of steps in which a removed device publishes, once all members know that it is removed.
+        /// The percentage of steps in which a removed device publishes, once all members know of the removal.
         var defiance = 0
         /// Whether the group has real keys, a real log and real seals.
         var isSealed = false
-        /// How many values a pull may remove without consent; `nil` for as many as an engine allows by itself.
+        /// The number of values that a pull may remove without consent; `nil` for the engine's default.
         var consents: Int?
     }
 
-    /// Something that a person did.
+    /// A change that a person made.
     private struct Operation {
         let device: DeviceID
         let step: Int
         let address: String
-        /// The value that the person saw and replaced; `nil` if there was none.
+        /// The value that the person saw and replaced; `nil` if absent.
         let replaced: String?
-        /// Whether it may be lost: the device was restored to an image from before, or was removed.
+        /// Whether it may be lost: the device was restored to an earlier image, or was removed.
         var mayBeLost = false
     }
 
@@ -55,16 +55,16 @@ final class Simulation {
     private var images: [(step: Int, device: DeviceID, disk: SimulatedDisk)] = []
     private var mayBeGone: Set<String> = []
     private var step = 0
-    /// What the device knows of the group that knows most.
+    /// The state of the most advanced group.
     private var newest: SimulatedGroup?
     private var removed: [SimulatedDevice] = []
     private(set) var log: [String] = []
-    /// Values that a new device had before it joined, while a member had another one.
+    /// Values that a new device had before it joined, while a member had a different one.
     private var weak: [(address: String, value: String)] = []
-    /// What should not have happened on the way.
+    /// Violations that were noticed during the schedule.
     private var noticed: [String] = []
 
-    /// - Parameter fault: What is wrong with the engines; `nil` for nothing.
+    /// - Parameter fault: The fault of the engines; `nil` for none.
     init(_ seed: UInt64, _ hazards: Hazards, _ fault: SyncFault? = nil) {
         (self.hazards, self.fault) = (hazards, fault)
         random = SeededRandom(seed)
@@ -78,7 +78,7 @@ final class Simulation {
         (0..<hazards.keys).map { SyncKey(address: "userDefaults/key\($0)", policy: .automaticSmall) }
     }
 
-    /// The group as the device that is added next knows it; the other devices do not know that yet.
+    /// The group for the next device that is added; the other devices do not know of it yet.
     private func addMember() -> SimulatedGroup {
         let id = DeviceID(high: random.next() << 56, low: UInt64(devices.count + removed.count))
         let group: SimulatedGroup
@@ -118,7 +118,8 @@ final class Simulation {
 
     /// Runs the schedule, and lets everything settle.
     ///
-    /// - Returns: What does not hold at the end.
+    ///
+    /// - Returns: The conditions that do not hold at the end.
     func run() -> [String] {
         for number in 0..<hazards.steps {
             step = number
@@ -161,7 +162,7 @@ final class Simulation {
         if hazards.rounds > 0, random.chance(hazards.rounds) { exchangeAll() }
     }
 
-    /// Lets all devices see all records for a while, so that removals end.
+    /// Makes all devices exchange all records for a while, so that removals end.
     private func exchangeAll() {
         note("all meet")
         for _ in 0..<4 {
@@ -172,15 +173,15 @@ final class Simulation {
         }
     }
 
-    /// Lets a device take a step, which may not remove most of its values without consent.
+    /// Makes a device take a step, which may not remove most of its values without consent.
     private func takeStep(_ device: SimulatedDevice) {
         let (before, present) = (device.replica.removals, device.replica.disk.values.count)
         let isJoining = (try? device.running())?.isJoining ?? true
         let (refused, forged) = (device.refused, network.forgeries[device.id] ?? 0)
         let isWhole = device.step()
         let due = (network.forgeries[device.id] ?? 0) - forged
-        // A device that joins looks at its own records once more, and at those alone. Of a device or epoch that is not
-        // known yet, nobody can say what is forged.
+        // A device that joins reads its own records again, and only those. While a device or epoch is not known yet,
+        // forged records cannot be recognized.
         if hazards.hostility > 0, hazards.joins + hazards.removals == 0, isWhole, !isJoining,
             device.refused - refused != due
         {
@@ -203,14 +204,14 @@ final class Simulation {
         let old = device.replica.disk.values[address].map { String(decoding: $0.data, as: UTF8.self) }
         let removes = old != nil && random.chance(hazards.removedValues)
         let number = operations.count
-        // What a new device has counts less than what the group has; it is kept.
+        // A new device's value loses against the group's; it is kept.
         let isJoining = hazards.merges && (try? device.running())?.isJoining ?? true
         let isUnclear = device.isAmidChange(of: address) || isJoining
         operations.append(
             Operation(device: device.id, step: step, address: address, replaced: old, mayBeLost: isUnclear))
         guard !removes else {
             device.replica.disk.values[address] = nil
-            // Then the group has none, and that of a new device is welcome.
+            // Then the group has no value, and accepts that of a new device.
             weak.removeAll { $0.address == address }
             return note("\(name(device)) removes \(address): \(old ?? "")")
         }
@@ -228,7 +229,7 @@ final class Simulation {
 
     private func imageOrRestore(_ device: SimulatedDevice) {
         if random.chance(50) {
-            // A change that sync has not noticed cannot be told from one that is made after the image is put back.
+            // A change that sync has not noticed looks the same as one that is made after the image is restored.
             device.observe()
             images.append((step, device.id, device.replica.disk))
             return note("image of \(name(device))")
@@ -274,7 +275,7 @@ final class Simulation {
         newest = first.group
     }
 
-    /// A removed device, which still has its keys, publishes a value of its own.
+    /// Makes a removed device, which still has its keys, publish a value.
     private func defy(_ device: SimulatedDevice) {
         guard devices.allSatisfy({ $0.group.past.contains(device.id) }) else { return }
         let address = keys.randomElement(using: &random)!.address
@@ -293,9 +294,9 @@ final class Simulation {
     private func name(_ device: SimulatedDevice) -> String { "\(device.id.text.prefix(2))\(device.id.low)" }
 }
 
-// The end.
+// The end of a schedule.
 extension Simulation {
-    /// Lets all devices work without faults until nothing changes any more.
+    /// Makes all devices work without faults until nothing changes any more.
     private func settle() -> [String] {
         (network.failures, network.hostility) = (0, 0)
         for device in devices {
@@ -314,7 +315,7 @@ extension Simulation {
             let now = devices.map { picture($0) }.joined(separator: "\n")
             same = now == last ? same + 1 : 0
             last = now
-            // What lacks records looks for them again after 1, 2, 4 and so on steps.
+            // A device that lacks records looks for them again after 1, 2, 4 and so on steps.
             let isWaiting = devices.contains { (try? $0.running()).map { $0.isJoining || !$0.isComplete } ?? true }
             if same == (isWaiting ? 40 : 5) { return [] }
         }
@@ -361,7 +362,7 @@ extension Simulation {
         return found
     }
 
-    /// Numbers that a person added, and that a set does not have.
+    /// Numbers that a person added but that are missing in a set.
     private func missingNumbers(in final: [[String: String]]) -> [String] {
         operations.enumerated().compactMap { number, operation in
             let set = SimulatedSet(Data((final[0][operation.address] ?? "").utf8))

@@ -3,8 +3,8 @@ import Testing
 
 @testable import LocalDataHost
 
-/// Devices converge, whatever happens to them, to their clocks and to what carries their records: all have the same
-/// values, nothing that was set is lost, and nothing that was removed comes back.
+/// Devices converge, whatever happens to them, their clocks and their transport: all have the same values, no value
+/// that was set is lost, and no removed value comes back.
 struct SimulationTests {
     @Test("devices converge", arguments: SimulatedLife.allCases)
     func converge(_ life: SimulatedLife) {
@@ -22,7 +22,7 @@ struct SimulationTests {
     }
 }
 
-/// What a simulation is worth: it finds the faults that engines of this kind have.
+/// Proves the simulation: it finds the typical faults of such engines.
 struct SyncFaultTests {
     @Test("a fault of the engine is found", arguments: SyncFault.allCases)
     func find(_ fault: SyncFault) {

@@ -3,35 +3,35 @@ import LocalDataAPI
 
 @testable import LocalDataHost
 
-/// A fault that an engine could have. It is put in from outside: what surrounds the engine behaves as if the engine did
-/// not heed one of its rules.
+/// A fault that an engine could have. It is injected from outside: the engine's surroundings behave as if the engine
+/// broke one of its rules.
 enum SyncFault: String, CaseIterable, Sendable {
-    /// Versions are compared by their times alone, and of equal ones the own wins.
+    /// Versions are compared only by their times, and with equal times the own one wins.
     case comparesTimesAlone
     /// A removal ends before every member has acknowledged it.
     case endsRemovalsEarly
-    /// A device acknowledges what it has not taken in.
+    /// A device acknowledges records that it has not taken in.
     case acknowledgesUnseen
-    /// A record that is older than all that was taken in counts again.
+    /// A record that is older than all records taken in counts again.
     case takesReplays
-    /// What is to be published is only in memory, and counts as published.
+    /// Records to be published are only in memory, and count as published.
     case keepsOutboxInMemory
-    /// A value is written without a look at the one that is there.
+    /// A value is written without checking the existing one.
     case ignoresExpectation
-    /// A value that loses is not kept.
+    /// A value that loses a conflict is not kept.
     case dropsLosers
     /// A value and its entry change one after the other, and the intent is not stored first.
     case storesNoIntent
-    /// Counters go on from the last one that is known, as if no older image of a device were ever put back.
+    /// Counters continue from the last known one, as if no device were ever restored to an older image.
     case countsWithoutClock
-    /// A new device publishes what it has before it has taken in what the group has.
+    /// A new device publishes its values before it has taken in the group's.
     case publishesWhileJoining
     /// A pull that removes most values does not wait for consent.
     case asksForNoConsent
-    /// Of two values that are to be merged, one wins.
+    /// Merging keeps only one of the two values.
     case forgetsMerging
 
-    /// What brings it to light.
+    /// The kind of schedule that reveals the fault.
     var life: SimulatedLife {
         switch self {
         case .countsWithoutClock: .aged
@@ -45,8 +45,8 @@ enum SyncFault: String, CaseIterable, Sendable {
         }
     }
 
-    /// The schedules that run until one finds it: 400, and to save time those first that begin shortly before one that
-    /// is known to.
+    /// The schedules that run until one finds the fault: 400. To save time, start with those shortly before one that is
+    /// known to find it.
     var seeds: [UInt64] {
         let first: UInt64 =
             switch self {
@@ -59,11 +59,11 @@ enum SyncFault: String, CaseIterable, Sendable {
         return Array(first..<400) + Array(0..<first)
     }
 
-    /// Whether it shows in what a process reads when it starts, so that each step needs a process of its own.
+    /// Whether the fault shows in the data that a process reads when it starts, so that each step needs a new process.
     var needsNewProcesses: Bool { self == .takesReplays }
 }
 
-/// A replica that does not do all that an engine asks for.
+/// A replica that does not do everything that an engine asks for.
 final class FaultyReplica: SyncReplica {
     private let base: SimulatedReplica
     private let fault: SyncFault
@@ -117,7 +117,7 @@ final class FaultyReplica: SyncReplica {
     }
 }
 
-/// A group that reads records otherwise than they were written.
+/// A group that reads records differently from how they were written.
 final class FaultyGroup: SyncGroup {
     private let base: SimulatedGroup
     private let fault: SyncFault
@@ -162,7 +162,7 @@ final class FaultyGroup: SyncGroup {
         return .content(content.encoded())
     }
 
-    /// A version that is less than the own one of the same time; `nil` if that is absent.
+    /// A version that loses against the own one of the same time; `nil` if that is absent.
     private func yielding(_ version: SyncVersion, _ name: String) -> SyncVersion? {
         guard let own = replica.disk.entries[name].flatMap({ SyncEntry($0) })?.state?.version,
             own.time == version.time, own.author != version.author
@@ -171,11 +171,11 @@ final class FaultyGroup: SyncGroup {
     }
 }
 
-/// A carrier whose calls happen at another time.
+/// A carrier whose calls happen at other times.
 final class FaultyCarrier: SyncCarrier {
     private let base: SimulatedDevice
     private let fault: SyncFault
-    /// What counts as published.
+    /// Records that count as published.
     private var waiting: [SyncRecord] = []
 
     init(_ base: SimulatedDevice, _ fault: SyncFault) { (self.base, self.fault) = (base, fault) }
@@ -200,7 +200,7 @@ final class FaultyCarrier: SyncCarrier {
     private func send() throws(StorageError) {
         guard !waiting.isEmpty else { return }
         do throws(StorageError) { try base.publish(waiting) } catch {
-            // What is not in memory alone, the engine publishes again.
+            // The engine publishes records again unless they are only in memory.
             if fault != .keepsOutboxInMemory { waiting = [] }
             throw error
         }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LocalDataHost
 
-/// What one change costs, whatever number of keys there are: writes that have to be durable, and records to read.
+/// The cost of one change, whatever the number of keys: durable writes, and records to read.
 struct SyncWorkTests {
     private let network = SimulatedNetwork(SeededRandom(1))
     private let keys = (0..<20).map { SyncKey(address: "userDefaults/key\($0)", policy: .automaticSmall) }
@@ -58,7 +58,7 @@ struct SyncWorkTests {
         }
     }
 
-    @Test("a process that goes on stores nothing but changes, and saves the rest once")
+    @Test("a process that resumes stores only changes, and saves the rest once")
     func savesLater() throws {
         let (first, second) = (device(1), device(2))
         introduce(first, second)
@@ -76,7 +76,7 @@ struct SyncWorkTests {
         #expect(first.replica.commits - before == 6 && second.replica.commits - there <= 6)
     }
 
-    @Test("a value that has its mark still is not read again, and one that changed is")
+    @Test("a value whose mark is unchanged is not read again, and a changed one is")
     func reads() {
         let (first, second) = (device(1), device(2))
         introduce(first, second)
@@ -90,14 +90,14 @@ struct SyncWorkTests {
         #expect(first.replica.reads == before + 1)
         step(second)
         #expect(value(3, on: second) == "new")
-        // What it was before, and the removal of a value that was never read since it came.
+        // Set the earlier content again, and remove a value that was never read since it arrived.
         set("value", 3, on: first)
         second.replica.disk.values[keys[4].address] = nil
         for device in [first, second, first] { step(device) }
         #expect(value(3, on: second) == "value" && value(4, on: first) == nil)
     }
 
-    @Test("a process that ends before the round does publishes again what it had published, and nothing else")
+    @Test("a process that ends before the round publishes the same records again, and nothing else")
     func endsEarly() throws {
         let (first, second) = (device(1), device(2))
         introduce(first, second)
@@ -111,7 +111,7 @@ struct SyncWorkTests {
         #expect(value(3, on: second) == "value")
     }
 
-    @Test("a member that is known before its records are read makes nobody read the others' again")
+    @Test("a member that is known before its records are read does not make others read everything again")
     func joined() throws {
         let (first, second, third) = (device(1), device(2), device(3))
         introduce(first, second)
@@ -125,7 +125,7 @@ struct SyncWorkTests {
         #expect(try [first, second, third].allSatisfy { try $0.running().isComplete })
     }
 
-    @Test("records that were passed over are read by the next process, too, once their writer is known")
+    @Test("the next process also reads skipped records, once their writer is known")
     func passedOver() throws {
         let (first, second, third) = (device(1), device(2), device(3))
         introduce(first, second)
