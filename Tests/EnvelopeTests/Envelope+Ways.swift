@@ -70,7 +70,6 @@ extension Envelope {
 
 /// Expects bytes to be refused as a whole, in one call and in pieces, and to stay unchanged.
 ///
-///
 /// - Parameter plaintext: The value whose verified chunks may be handed out before the refusal.
 func expectRefused(
     _ sealed: Data, by envelope: Envelope, under key: EnvelopeKey, of plaintext: Data = Data(),

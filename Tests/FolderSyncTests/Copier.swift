@@ -79,7 +79,6 @@ struct Copier {
 
     /// Restores to a writer a part of a file that it has lost, or of the missing end of one.
     ///
-    ///
     /// - Parameter kept: The folder with its earlier files.
     mutating func bringBackPart(of writer: String, from kept: String) throws {
         try TemporaryFolder.makeFolder(path(writer, writer))
@@ -93,7 +92,6 @@ struct Copier {
     }
 
     /// Restores to a writer the files that it has lost, and the longer versions of those that it has.
-    ///
     ///
     /// - Parameter kept: The folder with its earlier files.
     func bringBack(_ writer: String, from kept: String) throws {

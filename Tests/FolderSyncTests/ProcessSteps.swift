@@ -71,7 +71,6 @@ struct ProcessSteps {
 
     /// Publishes 100,000 records and half of them again, and fetches all.
     ///
-    ///
     /// - Returns: The largest growth of the memory in use, in MiB.
     private func stream(through folder: String) throws -> Int {
         let transport = try FolderSync.open(folder, segment: 1 << 20)

@@ -97,7 +97,6 @@ final class DevicesCampaign {
 
     /// Waits until all devices have the same state.
     ///
-    ///
     /// - Returns: The labels of their values.
     func settle() throws -> Set<String> {
         var values: [[String: String]] = []

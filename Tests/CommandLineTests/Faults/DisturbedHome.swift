@@ -24,7 +24,6 @@ final class DisturbedHome {
 
     /// Saves the home's current state as the one before the command.
     ///
-    ///
     /// - Parameters:
     /// - folders: The folders to save; calls in them are disturbed.
     /// - command: Runs it, with variables for the injector in its environment.

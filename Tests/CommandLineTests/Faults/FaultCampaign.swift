@@ -37,7 +37,6 @@ struct FaultCampaign<Operation: CustomTestStringConvertible> {
 
     /// Tries points one after the other, and prints how many of all points these are.
     ///
-    ///
     /// - Parameter check: Tries one point. An error that it throws fails the test, and the next point follows. The text
     ///   describes the point.
     func attempt<Point>(

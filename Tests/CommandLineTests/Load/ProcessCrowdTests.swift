@@ -104,7 +104,6 @@ struct ProcessCrowdTests {
 extension Home {
     /// Makes processes import their values at once, and checks that all of them are stored.
     ///
-    ///
     /// - Returns: All values.
     func checkImports(by processes: Int, of keys: Int) throws -> [String: String] {
         var expected: [String: String] = [:]

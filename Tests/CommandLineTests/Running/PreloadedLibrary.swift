@@ -6,7 +6,6 @@ import TestSupport
 enum PreloadedLibrary {
     /// Builds one from the C files in a folder of `Tests` whose names start with a prefix.
     ///
-    ///
     /// - Returns: Its path, in the folder of the programs under test. The name keeps it from being taken for a plugin.
     static func build(_ name: String, prefix: String, in folder: String) throws -> String {
         let sources = "\(Repository.root)/Tests/\(folder)"

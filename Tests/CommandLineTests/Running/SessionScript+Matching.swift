@@ -1,7 +1,6 @@
 extension SessionScript.Pattern {
     /// Whether the lines of an output match the expected patterns exactly.
     ///
-    ///
     /// - Throws: An error if a regular expression is invalid.
     static func match(_ text: String, _ patterns: [Self]) throws -> Bool {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)[...]

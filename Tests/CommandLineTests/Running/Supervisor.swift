@@ -29,7 +29,6 @@ final class Supervisor: Sendable {
 
     /// Kills a program and all its child processes at once, as a power failure would.
     ///
-    ///
     /// - Throws: An error if the program has already failed.
     func kill(_ name: String) throws { try send(Order(name: name)) }
 

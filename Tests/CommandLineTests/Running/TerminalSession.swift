@@ -29,7 +29,6 @@ struct TerminalSession {
 
     /// Runs the session in a home, in which `/home/ann` is the home folder.
     ///
-    ///
     /// - Returns: Each step that went differently, with the actual output.
     func play(in home: Home) throws -> [String] {
         try steps.compactMap { step in

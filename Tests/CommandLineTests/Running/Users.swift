@@ -70,7 +70,6 @@ final class Users: Sendable {
 
     /// Makes a folder next to the homes.
     ///
-    ///
     /// - Parameter mode: By default that of a folder which a group shares.
     /// - Returns: Its path.
     func shared(_ name: String, owner: User, group: gid_t = Users.group, mode: mode_t = 0o2770) throws -> String {

@@ -43,7 +43,6 @@ struct MemoryScan {
 
     /// The findings in the programs that have ended.
     ///
-    ///
     /// - Throws: `TestFailure` unless the expected number of programs was searched, and each had memory to search.
     func findings(programs: Int = 1) throws -> [Finding] {
         let lines = (try? String(contentsOfFile: report, encoding: .utf8))?.split(separator: "\n") ?? []

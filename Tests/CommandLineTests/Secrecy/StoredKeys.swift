@@ -16,7 +16,6 @@ struct StoredKeys {
 
     /// Reads the keys.
     ///
-    ///
     /// - Throws: An error if a ring does not open.
     init(of home: Home) throws {
         let path = "\(home.path)/config/localdata/keys/sealed-files.key"
@@ -39,7 +38,6 @@ struct StoredKeys {
     var secrets: [Data] { [file] + (store.entries + (master?.entries ?? [])).map { Data($0.material.bytes) } }
 
     /// Writes each secret to a file of another home.
-    ///
     ///
     /// - Returns: The files' names.
     func written(to home: Home) throws -> [String] {

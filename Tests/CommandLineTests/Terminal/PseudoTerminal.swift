@@ -67,7 +67,6 @@ final class PseudoTerminal {
 
     /// Reads until the screen shows a text.
     ///
-    ///
     /// - Throws: `TestFailure` if the program ends, or writes nothing for a minute, before that.
     func wait(for text: String) throws {
         while !self.text.contains(text) {

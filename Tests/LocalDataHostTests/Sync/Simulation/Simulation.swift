@@ -118,7 +118,6 @@ final class Simulation {
 
     /// Runs the schedule, and lets everything settle.
     ///
-    ///
     /// - Returns: The conditions that do not hold at the end.
     func run() -> [String] {
         for number in 0..<hazards.steps {
