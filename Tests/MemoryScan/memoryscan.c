@@ -36,7 +36,7 @@
 
 enum { WINDOW = 8, SECRETS = 64, OWN = SECRETS + 4, PIECE = 1 << 20 };
 
-/* One 8 bytes that are looked for. */
+/* Eight bytes to search for. */
 struct window {
     uint64_t bytes;
     uint32_t secret; /* its number and 1; 0: none */
@@ -49,7 +49,7 @@ struct secret {
     size_t size;
 };
 
-/* What was found last, as long as it goes on. */
+/* The last finding, which may continue. */
 struct run {
     bool open;
     uint32_t secret, first, end;
@@ -166,7 +166,7 @@ static void search(uintptr_t start, uintptr_t end, const char *place, unsigned c
     for (uintptr_t at = start; at < end;) {
         size_t size = end - at < PIECE ? end - at : PIECE;
         struct iovec local = {buffer, size}, remote = {(void *)at, size};
-        /* A mapping may go away meanwhile: the kernel then says so. */
+        /* A mapping may disappear meanwhile; the kernel then reports an error. */
         ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
         if (got < WINDOW) {
             *unreadable += end - at;
@@ -178,13 +178,13 @@ static void search(uintptr_t start, uintptr_t end, const char *place, unsigned c
         }
         *bytes += (size_t)got;
         if (at + (size_t)got == end) break;
-        /* A window may lie across the border of two pieces. */
+        /* A window may cross the boundary between two pieces. */
         at += (size_t)got - (WINDOW - 1);
     }
     end_run(&run, place);
 }
 
-/* Searches what of a mapping does not belong to the search itself. */
+/* Searches the part of a mapping that does not belong to the search itself. */
 static void search_mapping(uintptr_t start, uintptr_t end, const char *place, unsigned char *buffer, size_t *bytes,
                            size_t *unreadable) {
     while (start < end) {

@@ -114,7 +114,7 @@ static const ld_algorithm *const algorithms[80] = {
 /* ------------------------------------------------------------------ abilities that break a rule ----------------- */
 
 #ifdef CRYPTO_NULL_PIECES
-/* A table without a function in it, of the right size or of a smaller one; of every ability. */
+/* Tables without functions, of the right size or a smaller one, for every ability. */
 static const struct {
     uint32_t size;
     void *functions[8];
@@ -129,7 +129,7 @@ static const void *extension(void *self, ld_bytes id) {
 /* ------------------------------------------------------------------ tables, larger than the host's ----------------- */
 
 #ifdef CRYPTO_NEWER
-/* A later revision: members at the end that this host has never heard of. */
+/* A later revision: it has further members at the end, which this host does not know. */
 #define LATER void *later[4];
 #define LATER_VALUE .later = {(void *)16, (void *)16, (void *)16, (void *)16},
 #else

@@ -91,7 +91,7 @@ static ld_status get(void *self, void *handle, const ld_sink *sink, const ld_err
     sleep_ms(FIXTURE_SLOW);
 #endif
 #ifdef FIXTURE_ANSWER
-    /* Holds nothing, and answers always the same: for tests that ask which store a call ended on. */
+    /* Stores nothing and always gives the same answer, for tests that ask which store answered a call. */
     (void)handle;
     return sink->write(sink->context, (ld_bytes)TEXT(FIXTURE_ANSWER)) == 0 ? LD_OK : LD_STOPPED;
 #endif
@@ -171,7 +171,7 @@ static ld_status remove_value(void *self, void *handle, const ld_error_sink *err
 /* ------------------------------------------------------------------ a plugin of a later minor ------------------- */
 
 #ifdef FIXTURE_NEWER
-/* Members at the end of every struct that this host does not know. To use one is to crash. */
+/* Members at the end of every struct that this host does not know. Using one crashes. */
 #define LATER void *later[4];
 #define LATER_VALUE .later = {(void *)16, (void *)16, (void *)16, (void *)16},
 
@@ -207,7 +207,7 @@ static const void *extension(void *self, ld_bytes id) {
 /* ------------------------------------------------------------------ abilities that break a rule ---------------- */
 
 #ifdef FIXTURE_NULL_ABILITIES
-/* Tables of the right size without a function in them. */
+/* Tables of the right size without functions. */
 static const struct {
     uint32_t size;
     void *functions[8];
@@ -224,7 +224,7 @@ static const void *extension(void *self, ld_bytes id) {
     return &null_ability;
 }
 #elif defined FIXTURE_BAD_NAMES
-/* Lists a name that is no UTF-8. */
+/* Lists a name that is not UTF-8. */
 static ld_status names(
     void *self, const ld_namespace *place, ld_bytes prefix, ld_bytes after, uint64_t limit, const ld_sink *sink,
     const ld_error_sink *error) {
@@ -246,7 +246,7 @@ static const void *extension(void *self, ld_bytes id) {
     return is_asked ? &enumeration : NULL;
 }
 #elif defined FIXTURE_LISTS_ASKED
-/* Lists the ids of the abilities that it was asked for, each behind a letter of its own, as names come in order. */
+/* Lists the ids of the requested abilities, each after a distinct letter, as names are sorted. */
 static char asked[26][64];
 static size_t asked_count;
 
@@ -277,7 +277,7 @@ static const void *extension(void *self, ld_bytes id) {
     return is_asked ? &enumeration : NULL;
 }
 #elif defined FIXTURE_SPITEFUL_SOURCE
-/* Reports an error of its own where the rule is to return LD_STOPPED because the source gave up. */
+/* Reports its own error where the rule is to return LD_STOPPED because the source failed. */
 static ld_status write_pieces(
     void *self, void *handle, const ld_source *source, const ld_attributes *attributes, const ld_error_sink *error) {
     (void)self, (void)handle, (void)attributes;
@@ -459,7 +459,7 @@ static const struct {
 
 __attribute__((constructor)) static void begin(void) {
 #ifdef FIXTURE_MARK
-    /* Leaves the process' number in a file if any of this library's code runs. */
+    /* Writes the process id to a file if any of this library's code runs. */
     FILE *file = fopen(FIXTURE_MARK, "w");
     if (file != NULL) {
         fprintf(file, "%ld", (long)getpid());
@@ -471,7 +471,7 @@ __attribute__((constructor)) static void begin(void) {
     fflush(stdout);
 #endif
 #ifdef FIXTURE_KILLPARENT
-    /* In an inspection only: its processes have no HOME. The test's own process, which loads it too, is left alone. */
+    /* Only during an inspection, whose processes have no HOME; the test's own process is left alone. */
     if (getenv("HOME") == NULL) {
         struct rlimit none = {0, 0};
         prlimit(getppid(), RLIMIT_CPU, &none, NULL);
@@ -481,7 +481,7 @@ __attribute__((constructor)) static void begin(void) {
     }
 #endif
 #ifdef FIXTURE_DAEMON
-    /* Leaves a process that has left the group and lost its parent; its number is written before this goes on. */
+    /* Leaves a process that has left the group and lost its parent; its id is written before this continues. */
     int ends[2];
     char byte;
     if (pipe(ends) == 0 && fork() == 0) {
@@ -541,7 +541,7 @@ const void *localdata_plugin_v1(void) { return *(const void *volatile *)8; }
 LD_EXPORT const void *localdata_plugin_v1(void);
 const void *localdata_plugin_v1(void) { return (const char *)&plugin + 1; }
 #elif defined FIXTURE_MISSING_LIBRARY_FUNCTION
-/* Needs a function that no library has: the loader finds out before any of this code runs. */
+/* Needs a function that no library has: the loader notices before any of this code runs. */
 LD_EXPORT const void *localdata_plugin_v1(void);
 extern const void *fixture_function_of_no_library(void);
 const void *localdata_plugin_v1(void) { return fixture_function_of_no_library(); }

@@ -48,7 +48,7 @@ static bool begins(const char *text, const char *start) { return strncmp(text, s
 
 static bool is(const hostile *self, const char *mode) { return strcmp(self->mode, mode) == 0; }
 
-/* One page of memory, and nothing behind it. */
+/* One page of memory, with nothing after it. */
 static const void *page(void) {
     size_t size = 64u << 20;
     char *start = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -57,7 +57,7 @@ static const void *page(void) {
     return start;
 }
 
-/* Whether the mode is "channel:..."; then `*bytes` are bytes that no host can take. */
+/* Whether the mode is "channel:..."; then `*bytes` are bytes that no host can accept. */
 static bool bad(const hostile *self, const char *channel, ld_bytes *bytes) {
     size_t count = strlen(channel);
     if (strncmp(self->mode, channel, count) != 0 || self->mode[count] != ':') return false;
@@ -80,7 +80,8 @@ static ld_status report(const ld_error_sink *error, ld_error_code code, ld_bytes
     return LD_FAILED;
 }
 
-/* What any function may answer: "function=status", "function=ok+report", "function=two", "function=silent", "function=code-3" ... */
+/* Wrong statuses and reports of any function: "function=status", "function=ok+report", "function=two",
+ * "function=silent", "function=code-3" ... */
 static bool answers(const hostile *self, const char *function, const ld_error_sink *error, ld_status *status) {
     size_t count = strlen(function);
     if (strncmp(self->mode, function, count) != 0 || self->mode[count] != '=') return false;
@@ -100,7 +101,7 @@ static bool answers(const hostile *self, const char *function, const ld_error_si
     return true;
 }
 
-/* "message:..." and "hint:...": a report whose text is not usable. */
+/* "message:..." and "hint:...": a report with an unusable text. */
 static bool complains(const hostile *self, const ld_error_sink *error, ld_status *status) {
     ld_bytes bytes;
     if (bad(self, "message", &bytes)) return *status = report(error, LD_ERROR_BUSY, bytes, BYTES("")), true;
@@ -162,7 +163,7 @@ static ld_status exists(void *context, void *handle, const ld_error_sink *error)
     hostile *self = context;
     ld_status status;
     if (answers(self, "exists", error, &status) || complains(self, error, &status)) return status;
-    /* The sinks of a get that has returned. */
+    /* Uses the sinks of a get that has returned. */
     if (is(self, "get-later")) give(&self->sink, BYTES("late")), report(&self->error, 1, BYTES("late"), BYTES(""));
     if (is(self, "get-pointer")) give(self->sink_pointer, BYTES("late"));
     return LD_OK;
@@ -499,8 +500,8 @@ static void unwatch(void *context, void *token) {
 
 static const ld_store_watch watching = {sizeof(watching), watch, unwatch};
 
-/* many values at once */
-/* A struct with members that came later, larger than any that this host knows. */
+/* bulk reads and changes */
+/* A struct with later members, larger than any that this host knows. */
 struct later {
     uint32_t size;
     uint64_t members[32];
@@ -720,7 +721,7 @@ static void *take_elsewhere(void *context) {
     return NULL;
 }
 
-/* "record-...": a record that no host can take. */
+/* "record-...": a record that no host can accept. */
 static void pass_bad(const hostile *self, void *taker, int32_t (*take)(void *, const ld_sync_record *)) {
     static char longest[300000];
     memset(longest, 'x', sizeof longest);
@@ -823,7 +824,7 @@ static ld_status should_migrate(
     return answers(context, "should", error, &status) || complains(context, error, &status) ? status : LD_OK;
 }
 
-/* What the host answers to a key or a value that is not usable is the pack's failure. */
+/* If the host refuses a key or a value as unusable, the pack fails with that. */
 static ld_status migrate(
     void *context, size_t migration, const ld_migration_transaction *transaction, ld_bytes json, const ld_sink *result,
     const ld_error_sink *error) {
@@ -978,7 +979,7 @@ static ld_plugin plugin = {
     .size = sizeof(ld_plugin), .magic = LD_MAGIC, .abi_major = LD_ABI_MAJOR, .abi_minor = LD_ABI_MINOR,
     .name = TEXT("Hostile"), .version = TEXT("1.0.0"), .components = list, .component_count = 4};
 
-/* The mode in this library's own file name. */
+/* The mode, from this library's file name. */
 static void file_mode(hostile *self) {
     Dl_info info;
     if (dladdr(&plugin, &info) == 0 || info.dli_fname == NULL) return;

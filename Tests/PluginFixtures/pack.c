@@ -36,7 +36,7 @@
 #endif
 
 #ifdef PACK_NEWER
-/* A pack of a later minor: what it knows of every struct is more than this host does. */
+/* A pack of a later minor version: its structs are larger than this host's. */
 #define LATER void *later[4];
 #else
 #define LATER
@@ -70,7 +70,7 @@ static ld_migration_key key(const char *address) {
     return (ld_migration_key){.size = sizeof(ld_migration_key), .address = {address, strlen(address)}};
 }
 
-/* A value of up to 64 KiB, as a sink takes it. */
+/* A value of up to 64 KiB, received by a sink. */
 typedef struct value {
     size_t count;
     unsigned char bytes[65536];
@@ -84,7 +84,7 @@ static int32_t take(void *context, ld_bytes bytes) {
     return 0;
 }
 
-/* What moves are made through if memory is shared that should not be. */
+/* A buffer for moves of the variant that shares memory wrongly. */
 static value shared;
 
 static const char *const sources[] = {"own/old", "own/left", "own/gone"};
@@ -124,7 +124,7 @@ static ld_status move(
     ld_sink sink = {sizeof sink, taken, take};
     ld_status status = transaction->get(transaction->context, from, &sink, error);
     if (status == LD_ABSENT) status = failed(error, LD_ERROR_MIGRATION_SOURCE_NOT_FOUND, "there is nothing to move");
-    /* Where others may come between. */
+    /* Other calls may run here. */
     if (status == LD_OK) status = transaction->exists(transaction->context, to, error) < 0 ? LD_FAILED : LD_OK;
     if (status == LD_OK) {
         ld_bytes bytes = {taken->bytes, taken->count};
@@ -156,7 +156,7 @@ static ld_status migrate(
     if (situation.count < 2) return failed(error, LD_ERROR_UNSUPPORTED, "there is no context");
     if (index > 2) return is(self, "any-index") ? LD_OK : unknown(error);
 #ifdef PACK_NEWER
-    /* How a plugin of a later minor asks for a member: a host of this minor has none of it. */
+    /* Asks for a member like a plugin of a later minor version: a host of this minor does not have it. */
     const later_transaction *newer = (const later_transaction *)transaction;
     if (LD_HAS(&newer->known, set_tagged) && (size_t)transaction->size >= LD_SIZE_THROUGH(later_transaction, later)) {
         newer->later(transaction->context);
@@ -218,7 +218,7 @@ static void cancel(void *context, uint64_t call) { (void)context, (void)call; }
 
 static void shut(void *context) { free(context); }
 
-/* What makes another file of the same pack. */
+/* Makes a different file of the same pack. */
 #ifdef PACK_MARK
 const volatile char mark[] = "another build";
 #endif

@@ -33,7 +33,7 @@ static void wipe(volatile unsigned char *memory, size_t count) {
     while (count--) *memory++ = 0;
 }
 
-/* Notes 16 bytes that must not be found. */
+/* Records 16 bytes that must not be found. */
 static void note(const char *name, const unsigned char *secret) {
     for (int i = 0; i < PIECE; i++) pieces[piece_count][i] = secret[i] ^ CHANGE;
     names[piece_count++] = name;
@@ -79,7 +79,7 @@ static unsigned char substitute(unsigned char value) {
     return result;
 }
 
-/* Notes the round keys of AES-256 (FIPS 197, section 5.2) behind the first two, which are the key. */
+/* Records the round keys of AES-256 (FIPS 197, section 5.2) after the first two, which are the key. */
 static void note_schedule(const unsigned char *key, unsigned char schedule[240]) {
     unsigned char constant = 1;
     memcpy(schedule, key, 32);
@@ -109,7 +109,7 @@ static const unsigned char expanded[64] = {
     0x03, 0xe1, 0xa3, 0xcc, 0xac, 0x75, 0x74, 0x41, 0x24, 0xe2, 0x1b, 0x4c, 0xfc, 0x3b, 0x6c, 0xb6,
 };
 
-/* Notes what an Ed25519 key expands to, but for its first and its 32nd byte, of which bits change. */
+/* Records the expansion of an Ed25519 key, except its first and its 32nd byte, whose bits change. */
 static void note_expanded(void) {
     note("the scalar's start", expanded + 1);
     note("the scalar's end", expanded + 15);
@@ -139,7 +139,7 @@ int main(int count, char **arguments) {
     unsigned char *expected = area + 1024, *schedule = area + 1536;
     void *self = crypto->self;
 
-    /* What this program is itself found to hold is what it can find. */
+    /* Checks the search: it must find a key that this program itself holds. */
     getrandom(key, 32, 0);
     note("its own key", key);
     search("what is there", 0);

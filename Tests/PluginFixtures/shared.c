@@ -29,7 +29,7 @@ typedef struct watch {
     ld_watcher watcher;
 } watch;
 
-/* A value that is not, or not only, in its file. */
+/* A value that is not in its file, or not only there. */
 typedef struct kept {
     struct kept *next;
     char path[4096 + 64];
@@ -40,7 +40,7 @@ typedef struct kept {
 typedef struct {
     ld_store table;
     char root[4096];
-    pthread_mutex_t lock; /* of this process; what holds between processes are renames */
+    pthread_mutex_t lock; /* of this process; between processes, renames are atomic */
     pthread_mutex_t telling;
     watch *watches;
     kept *cache;  /* of a variant that reads a file once */
@@ -71,7 +71,7 @@ static ld_status resolve(void *self, const ld_address *address, void **handle, c
     const ld_bytes parts[3] = {address->place->domain, address->place->scope, address->name};
     uint64_t first = 0xcbf29ce484222325u, second = 0x84222325cbf29ce4u;
 #ifdef BROKEN_SIZES
-    /* Knows no larger structs than its own, as those of a later host are. */
+    /* Rejects structs that are larger than its own, such as those of a later host. */
     if (address->size != sizeof *address || address->place->size != sizeof *address->place) {
         return fail(error, "an address has an unknown size");
     }
@@ -92,7 +92,7 @@ static void release(void *self, void *handle) {
     free(handle);
 }
 
-/* Reads a file whole: 1, 0 if there is none, -1. */
+/* Reads a whole file: returns 1, 0 if it is absent, -1 on failure. */
 static int read_file(const char *path, void **data, size_t *count) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return errno == ENOENT ? 0 : -1;
@@ -156,7 +156,7 @@ static int put(shared_store *store, const char *path, const void *data, size_t c
 #else
     char temporary[sizeof store->root + 64];
 #ifdef BROKEN_TEMPORARY
-    /* The same name in every process. */
+    /* The name is the same in every process. */
     snprintf(temporary, sizeof temporary, "%s/.new", store->root);
 #else
     snprintf(temporary, sizeof temporary, "%s/.new-%d", store->root, (int)getpid());
@@ -172,7 +172,7 @@ static int put(shared_store *store, const char *path, const void *data, size_t c
 #endif
 }
 
-/* Writes what a variant has put off. */
+/* Writes the values that a variant has delayed. */
 static void flush(shared_store *store) {
     while (store->buffer != NULL) {
         put(store, store->buffer->path, store->buffer->data, store->buffer->count);
@@ -247,7 +247,7 @@ static ld_status set(
     tell(store);
 #endif
 #ifdef BROKEN_REPORTS
-    /* Of one size only: the host refuses such an answer everywhere. */
+    /* Only for one size: the host refuses such an answer everywhere. */
     if (value.count == 4321 && error != NULL) {
         error->report(error->context, LD_ERROR_NOT_FOUND, (ld_bytes)TEXT("no value"), (ld_bytes){0});
     }
@@ -334,7 +334,7 @@ static const void *find_ability(void *self, ld_bytes id) {
     static const char name[] = LD_STORE_WATCH;
     if (id.count == sizeof name - 1 && memcmp(id.data, name, id.count) == 0) return &watching;
 #ifdef BROKEN_ABILITIES
-    /* Says yes to everything that no host of today asks for. */
+    /* Offers every ability that no current host asks for. */
     if (id.count < 20) return &watching;
 #endif
     return NULL;

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What else leads to files or to a keychain. Unset, all of it follows HOME or leads nowhere. */
+/* Other variables that lead to files or to a keychain. Without them, everything follows HOME or leads nowhere. */
 static const char *const leads[] = {
     "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "LOCALDATA_CONFIG",
     "LOCALDATA_PLUGIN_PATH", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY",

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// What the build left beside the running test program.
+/// The products of the build, in the folder of the running test program.
 package enum BuiltProducts {
     /// The folder of the built programs and plugins, without symbolic links: that of the test program, or the one that
     /// `LOCALDATA_PRODUCTS` names, such as a release build's.

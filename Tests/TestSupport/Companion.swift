@@ -1,6 +1,6 @@
 import Glibc
 
-/// A program that runs beside a test until its standard input ends.
+/// A program that runs next to a test until its standard input ends.
 package final class Companion: Sendable {
     private let process: pid_t
     private let socket: Int32
@@ -8,7 +8,7 @@ package final class Companion: Sendable {
     /// Starts a program and waits until it has printed "ready".
     package init(_ program: String, _ arguments: [String], environment: [String: String]) throws {
         var ends: [Int32] = [-1, -1]
-        // Nobody else inherits ours: the program's input would not end with it.
+        // No other process may inherit this end: otherwise the program's input would not end with it.
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw TestFailure("no pair of sockets: \(errno)")
         }
@@ -30,10 +30,10 @@ package final class Companion: Sendable {
         try awaitReady("\(program) \(arguments)")
     }
 
-    /// Writes a line to the program's standard input and waits until it has printed "ready" again. One thread at a time
-    /// does so.
+    /// Writes a line to the program's standard input and waits until it has printed "ready" again. Only one thread at a
+    /// time may do so.
     ///
-    /// - Returns: What the program has printed before that.
+    /// - Returns: The program's output before that.
     @discardableResult
     package func send(_ line: String) throws -> String {
         let bytes = Array("\(line)\n".utf8)
@@ -51,7 +51,7 @@ package final class Companion: Sendable {
         return String(text.dropLast(6))
     }
 
-    /// Ends the program and waits for that.
+    /// Ends the program and waits for its end.
     deinit {
         close(socket)
         var status: Int32 = 0

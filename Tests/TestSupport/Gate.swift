@@ -1,8 +1,8 @@
 import Glibc
 
-/// What one thread waits for and another opens, once.
+/// A gate that one thread waits for and another opens, once.
 package final class Gate: @unchecked Sendable {
-    // The semaphore is at one address for as long as the gate lives, and made for threads.
+    // The semaphore stays at one address for as long as the gate lives, and is safe for threads.
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
     package init() { sem_init(semaphore, 0, 0) }
@@ -14,7 +14,7 @@ package final class Gate: @unchecked Sendable {
 
     package func open() { sem_post(semaphore) }
 
-    /// Waits until the gate is open, for two minutes at most; then it is `false`.
+    /// Waits until the gate is open, for at most two minutes; then returns `false`.
     @discardableResult
     package func wait() -> Bool {
         var deadline = timespec()

@@ -10,20 +10,20 @@ package struct KeptPlugins: Sendable, CustomStringConvertible {
     /// The folder of this ABI, with the header that they were built against.
     package var folder: String { "\(Self.root)/\(abi)" }
 
-    /// Those of every minor so far, the first one first.
+    /// The kept plugins of every minor so far, the first one first.
     package static var all: [KeptPlugins] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
         let minors = names.compactMap { $0.hasPrefix("1.") ? Int($0.dropFirst(2)) : nil }
         return minors.sorted().map { KeptPlugins(abi: "1.\($0)") }
     }
 
-    /// What they are kept for: each has the tables of one kind of component.
+    /// The kinds of components that are kept: each has the tables of one kind.
     package static let kinds = ["Store", "Crypto", "Sync", "Pack"]
 
-    /// The machines that they are kept for, as their folders are called.
+    /// The machines for which plugins are kept, by the names of their folders.
     package static let machines = ["x86_64", "aarch64"]
 
-    /// This machine's.
+    /// The name of this machine.
     package static var machine: String {
         #if arch(x86_64)
             "x86_64"
@@ -34,10 +34,11 @@ package struct KeptPlugins: Sendable, CustomStringConvertible {
         #endif
     }
 
-    /// The file of a kind, as it is kept.
+    /// The kept file of a kind.
     package func file(_ kind: String, machine: String = machine) -> String { "\(folder)/\(machine)/libKept\(kind).so" }
 
-    /// Copies this machine's into a folder, where they can be loaded; nobody else could have written there.
+    /// Copies this machine's plugins into a folder from which they can be loaded, since no other user could have
+    /// written there.
     package func install(in target: String) throws {
         for kind in Self.kinds {
             let copy = "\(target)/libKept\(kind).so"

@@ -1,9 +1,9 @@
 import Glibc
 import Testing
 
-/// A NATS server of the tests' own, with JetStream. It ends with the object, or with this process.
+/// A NATS server for the tests, with JetStream. It ends with the object, or with this process.
 package final class NATSServer: Sendable {
-    /// Where a server's program comes from.
+    /// The source of a server's program.
     package enum Version: String, CaseIterable, Sendable, CustomTestStringConvertible {
         /// The package of the distribution.
         case debian = "/usr/sbin/nats-server"
@@ -13,11 +13,11 @@ package final class NATSServer: Sendable {
         package var program: String { self == .current ? Repository.root + rawValue : rawValue }
         package var testDescription: String { self == .current ? "current" : "debian" }
 
-        /// Debian's, and PyPI's if it is there.
+        /// Debian's, and PyPI's if it is installed.
         package static var installed: [Version] { allCases.filter { $0 == .debian || access($0.program, X_OK) == 0 } }
     }
 
-    /// A server that all tests share which do not end it; each uses a bucket of its own.
+    /// A server that all tests share which do not end it; each uses a separate bucket.
     package static let shared = Result { try NATSServer() }
 
     package let port: Int
@@ -46,14 +46,14 @@ package final class NATSServer: Sendable {
     /// Removes what it stored; it must have ended.
     package func wipe() throws { try companion.send("wipe") }
 
-    /// Lets it answer nobody until ``resume()``.
+    /// Makes it answer no client until ``resume()``.
     package func pause() throws { try companion.send("pause") }
 
     package func resume() throws { try companion.send("resume") }
 
     package var url: String { "nats://127.0.0.1:\(port)" }
 
-    /// Its URL with the name that its certificate has.
+    /// Its URL with the name in its certificate.
     package var secureURL: String { "tls://localhost:\(port)" }
 
     /// A file in its folder, such as `authority.crt`.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Runs `body` on so many threads at once, none of them of a pool, and returns when all are done.
+/// Runs `body` on so many new threads at once, and returns when all are done.
 package func onThreads(_ count: Int, _ body: @escaping @Sendable (_ thread: Int) -> Void) {
     final class Start {
         let index: Int

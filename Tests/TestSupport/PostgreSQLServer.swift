@@ -1,11 +1,11 @@
 package import Glibc
 
-/// A PostgreSQL server of the tests' own, or PgBouncer before one. It ends with the object, or with this process.
+/// A PostgreSQL server for the tests, or PgBouncer in front of one. It ends with the object, or with this process.
 package final class PostgreSQLServer: Sendable {
-    /// A server that all tests share which do not end it; each uses a schema of its own.
+    /// A server that all tests share which do not end it; each uses a separate schema.
     package static let shared = Result { try PostgreSQLServer() }
 
-    /// PgBouncer before the shared server, by its mode.
+    /// PgBouncer in front of the shared server, by its mode.
     package static let poolers = ["session", "transaction"].reduce(
         into: [String: Result<PostgreSQLServer, any Error>]()
     ) {
@@ -20,7 +20,7 @@ package final class PostgreSQLServer: Sendable {
     /// Starts a server with further settings, such as `-c name=value`, whose values have no spaces.
     package convenience init(_ settings: String...) throws { try self.init("postgres", settings) }
 
-    /// Starts PgBouncer in one of its modes before a server.
+    /// Starts PgBouncer in one of its modes in front of a server.
     package convenience init(before server: PostgreSQLServer, mode: String) throws {
         try self.init("pgbouncer", [mode, "\(server.port)"])
     }
@@ -67,7 +67,7 @@ package final class PostgreSQLServer: Sendable {
     package func certificate(_ name: String) -> String { "\(folder)/postgres/\(name).crt" }
 }
 
-/// A port on 127.0.0.1 that nobody uses.
+/// A free port on 127.0.0.1.
 package enum FreePort {
     package static func find() throws -> Int {
         let listener = try Listening()

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// What was reported, such as to a watch, in order and from any thread; and a way to wait for it.
+/// Records reports, such as those of a watch, in order and from any thread, and can wait for one.
 package final class Recorder<Element: Sendable>: Sendable {
     private typealias Waiting = (isLast: @Sendable (Element) -> Bool, gate: Gate)
     private let state = Mutex<(elements: [Element], waiting: Waiting?)>(([], nil))
 
     package init() {}
 
-    /// What was reported and not taken.
+    /// The reports that have not been taken.
     package var all: [Element] { state.withLock { $0.elements } }
 
     package func add(_ element: Element) {
@@ -19,8 +19,8 @@ package final class Recorder<Element: Sendable>: Sendable {
         }
     }
 
-    /// Takes what was reported up to and including an element, and waits for that if it is not there yet: two minutes
-    /// at most, then it is `nil`. One thread waits at a time.
+    /// Takes the reports up to and including a certain one, and waits for that one: after two minutes it returns `nil`.
+    /// Only one thread may wait at a time.
     package func take(through isLast: @escaping @Sendable (Element) -> Bool) -> [Element]? {
         let gate = Gate()
         state.withLock { state in

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The files of the package that the tests were built from.
+/// The files of the package from which the tests were built.
 package enum Repository {
     /// The folder that holds `Package.swift`.
     package static let root: String = {
@@ -17,14 +17,14 @@ package enum Repository {
 
     /// The content of a text file.
     ///
-    /// - Parameter path: Below the root.
+    /// - Parameter path: The path relative to the root.
     package static func text(_ path: String) throws -> String {
         try String(contentsOf: URL(filePath: "\(root)/\(path)"), encoding: .utf8)
     }
 
-    /// The files below a folder that meet a condition, sorted, without those that a build made.
+    /// The files below a folder that meet a condition, sorted, without build products.
     ///
-    /// - Parameter folder: Below the root, as the paths that are returned.
+    /// - Parameter folder: Relative to the root, like the returned paths.
     package static func files(below folder: String, where isWanted: (String) -> Bool) -> [String] {
         let all = (try? FileManager.default.subpathsOfDirectory(atPath: "\(root)/\(folder)")) ?? []
         return all.map { "\(folder)/\($0)" }.filter { !$0.contains("/.build/") && isWanted($0) }.sorted()

@@ -1,4 +1,4 @@
-/// Numbers that a seed determines, so that a failure can be repeated (SplitMix64, Steele, Lea and Flood 2014).
+/// Random numbers that a seed determines, so that a failure can be repeated (SplitMix64, Steele, Lea and Flood 2014).
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

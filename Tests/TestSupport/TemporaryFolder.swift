@@ -6,8 +6,8 @@ package final class TemporaryFolder: Sendable {
     /// The folder, without symbolic links.
     package let path: String
 
-    /// - Parameter inMemory: Whether it may be in memory: for tests that make files durable very often, and prove
-    ///   nothing about disks.
+    /// - Parameter inMemory: Whether it may be in memory: for tests that make files durable very often, and are not
+    ///   about disks.
     package init(inMemory: Bool = false) throws {
         path = try Self.make(in: inMemory && access("/dev/shm", W_OK) == 0 ? "/dev/shm" : nil)
     }
@@ -35,12 +35,12 @@ package final class TemporaryFolder: Sendable {
 }
 
 extension TemporaryFolder {
-    /// The names in a folder below this one, hidden ones too, sorted.
+    /// The names in a folder below this one, including hidden ones, sorted.
     package func entries(_ folder: String = "") throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: "\(path)/\(folder)").sorted()
     }
 
-    /// The paths of everything but folders below this one, sorted.
+    /// The paths of everything except folders below this one, sorted.
     package func files() throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: path).filter {
             var isFolder = false
@@ -53,7 +53,7 @@ extension TemporaryFolder {
         FileManager.default.contents(atPath: "\(path)/\(file)").map(Array.init)
     }
 
-    /// Whether there is a file or folder, also at the end of a symbolic link.
+    /// Whether there is a file or folder, possibly at the end of a symbolic link.
     package func exists(_ file: String) -> Bool { FileManager.default.fileExists(atPath: "\(path)/\(file)") }
 
     /// Writes a file.
@@ -61,13 +61,13 @@ extension TemporaryFolder {
         try Data(content).write(to: URL(filePath: "\(path)/\(file)"))
     }
 
-    /// The mode of a file or folder, without its kind.
+    /// The permission bits of a file or folder.
     package func mode(_ file: String) throws -> Int {
         let mode = try FileManager.default.attributesOfItem(atPath: "\(path)/\(file)")[.posixPermissions]
         return (mode as? Int ?? -1) & 0o7777
     }
 
-    /// Makes a folder at a path, and those that it lies in.
+    /// Makes a folder at a path, and its missing parents.
     package static func makeFolder(_ path: String) throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }

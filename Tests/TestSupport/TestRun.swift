@@ -5,15 +5,14 @@ package enum TestRun {
     /// The environment of the test program.
     package static let environment = ProcessInfo.processInfo.environment
 
-    /// The test program, without symbolic links. Started with a filter, it runs a test in a process of its own.
+    /// The test program, without symbolic links. Started with a filter, it runs a test in a separate process.
     package static let program: String =
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
 
-    /// Whether the campaigns run whole, as `LOCALDATA_TORTURE=1` demands.
+    /// Whether the campaigns run completely, as `LOCALDATA_TORTURE=1` requests.
     package static let isTorture = environment["LOCALDATA_TORTURE"] == "1"
 
-    /// What samples are drawn with: the same unless `LOCALDATA_SEED` says another, so that a run that fails does so for
-    /// a change.
+    /// The seed for samples: the same unless `LOCALDATA_SEED` sets another, so that a new failure comes from a change.
     package static let seed = environment["LOCALDATA_SEED"].flatMap(UInt64.init) ?? 1
 
     /// All elements if ``isTorture``; otherwise some that ``seed`` draws, in random order.
@@ -22,7 +21,7 @@ package enum TestRun {
         return sample(count, of: all, using: &generator)
     }
 
-    /// As ``sample(_:of:)``, drawn with the generator.
+    /// Like ``sample(_:of:)``, with a generator.
     package static func sample<Element>(
         _ count: Int, of all: [Element], using generator: inout SeededGenerator
     ) -> [Element] {
@@ -30,7 +29,7 @@ package enum TestRun {
     }
 }
 
-/// A test could not be prepared, or a program that it started did not end as it must.
+/// A test could not be prepared, or a program that it started did not end as expected.
 package struct TestFailure: Error, CustomStringConvertible {
     package let description: String
 

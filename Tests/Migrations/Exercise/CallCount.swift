@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// How many calls of this process the fault injector has counted.
+/// The number of calls of this process that the fault injector has counted.
 enum CallCount {
-    /// 0 if it counts none.
+    /// 0 without a counter.
     static var now: Int {
         guard let path = getenv("LD_FAULT_COUNT"),
             let bytes = FileManager.default.contents(atPath: String(cString: path)), bytes.count >= 8

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import LocalDataAPI
 
-/// Does what another migration does, and adds a byte to a file for each time.
+/// Wraps a migration, and appends a byte to a file for each of its runs.
 struct CountedMigration<Base: StorageMigration>: StorageMigration {
     let base: Base
 
@@ -27,13 +27,13 @@ struct CountedMigration<Base: StorageMigration>: StorageMigration {
 }
 
 extension AnyStorageMigration {
-    /// A migration that is counted.
+    /// Wraps a migration in a counter.
     static func counted(_ migration: some StorageMigration) -> AnyStorageMigration {
         AnyStorageMigration(CountedMigration(base: migration))
     }
 }
 
-/// The file that the variable `EXERCISE_RUNS` names, if it does: a byte for each run of a migration.
+/// The file that the variable `EXERCISE_RUNS` names, if it is set: it has a byte for each run of a migration.
 enum RunCount {
     static func add() throws(StorageError) {
         guard let path = getenv("EXERCISE_RUNS") else { return }

@@ -3,12 +3,12 @@ internal import LocalDataAPI
 internal import LocalDataHost
 
 extension Exercise {
-    /// What is there, for one who has just been started.
+    /// The state that a process finds which has just started.
     func look() async throws -> ExerciseLook { try await look(with: router()) }
 
     func look(with router: StorageRouter) async throws -> ExerciseLook {
         var values: [String: Data] = [:]
-        // Who reads what is not there has older data brought.
+        // Reading an absent value would migrate older data.
         for key in subject.keys where try await router.exists(key) {
             values[key.exerciseAddress] = try await router.data(for: key)?.exerciseShown
         }
@@ -24,12 +24,12 @@ extension Exercise {
             ExerciseLook.Row(
                 id: $0.id, revision: $0.revision, state: $0.state, sources: $0.sources, destinations: $0.destinations)
         }
-        // In how many chunks values have moved is of no account.
+        // The number of chunks in which values have moved does not matter.
         let kept = try Self.kept().filter { subject.bulk == nil || $0.contains("localdata.batch") }
         return ExerciseLook(values: values, rows: rows, kept: kept, debris: Self.debris())
     }
 
-    /// The names in the places that no app's values are in.
+    /// The names in the namespaces without any app's values.
     private static func kept() throws -> [String] {
         let locations = ConfigurationLocations.current
         guard let data = locations.dataDirectory else { return [] }
@@ -50,7 +50,7 @@ extension Exercise {
             for domain in ["localdata.migrations", "localdata.batch"] {
                 let place = StorageNamespace(domain: domain, directory: directory.map { "\(data)/\($0)" })
                 try store.forEachName(in: place) { name in
-                    // Whatever follows is random.
+                    // The rest of the name is random.
                     let shown = name.hasPrefix("image ") ? "image" : name
                     names.append("\(directory ?? file) \(domain) \(shown)")
                     return true

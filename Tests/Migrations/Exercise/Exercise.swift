@@ -6,16 +6,16 @@ internal import LocalDataHost
 package struct Exercise: Sendable {
     /// The version of the app that migrates.
     static let version = "2.0.0"
-    /// The version of the app that stored what is there before.
+    /// The version of the app that stored the values of the state before.
     private static let earlier = "1.0.0"
-    /// The name of the user's choice that a conditional migration asks for.
+    /// The name of the preference that a conditional migration reads.
     static let preference = "agreed"
 
     package let subject: ExerciseCase
 
     package init(_ subject: ExerciseCase) { self.subject = subject }
 
-    /// A router as an app of the current version starts with.
+    /// A router as an app of the current version opens one.
     func router(of version: String = Exercise.version) async throws -> StorageRouter {
         let router = try Self.router(of: version)
         await router.updateMigrationPreferences([Self.preference: true])
@@ -39,13 +39,13 @@ package struct Exercise: Sendable {
                     ] + (server ?? []))))
     }
 
-    /// Stores what is there before.
+    /// Stores the values of the state before.
     package func prepare() async throws -> ExerciseReport {
         try await prepare(Self.router(of: Self.earlier))
         return ExerciseReport()
     }
 
-    /// What the migrations bring data to comes first: what is set later would supersede what they bring.
+    /// The destinations' values come first: setting them later would supersede the migration's sources.
     private func prepare(_ router: StorageRouter) async throws {
         let targets = Set(subject.steps.flatMap { $0.written.map(\.address) })
         let ordered =
@@ -54,12 +54,12 @@ package struct Exercise: Sendable {
         for value in ordered { try await router.setData(value.data, for: value.key) }
     }
 
-    /// Migrates, looks, and then asks for the value.
+    /// Migrates, looks at the state, and then reads the value.
     package func run() async throws -> ExerciseReport {
         let router = try await router()
         var report = ExerciseReport()
-        // As long as someone has a key of a folder, its database is open. When it is closed, SQLite brings what is in
-        // the log into the file, and a failure of that loses nothing and is told to nobody.
+        // A folder's database is open as long as a key of it is resolved. When SQLite closes it, it copies the log into
+        // the file. A failure of that loses nothing and is not reported.
         let inFolder = subject.keys.first { "\($0.descriptor.domain)" == "\(ExercisePlace.groupDatabase.domain)" }
         defer { withExtendedLifetime(inFolder) {} }
         if let inFolder { _ = try? await router.exists(inFolder) }
@@ -70,9 +70,9 @@ package struct Exercise: Sendable {
         return report
     }
 
-    /// Resumes the interrupted migration, as a process without its history does, and migrates again.
+    /// Resumes the interrupted migration, like a process without its history, and migrates again.
     ///
-    /// - Parameter asksFirst: Whether the value is asked for before anything is looked at.
+    /// - Parameter asksFirst: Whether to read the value before looking at the state.
     package func resume(asksFirst: Bool) async throws -> ExerciseReport {
         var report = ExerciseReport()
         if !asksFirst { report.before = try await look() }
@@ -81,7 +81,7 @@ package struct Exercise: Sendable {
         if asksFirst { report.before = try await look() }
         report.run = await .init { try await migrate(router) }
         report.after = try await look()
-        // One that knows nothing, but whose stores are open.
+        // A router without any knowledge, but with open stores.
         let other = try await self.router()
         for value in subject.before { _ = try await other.exists(value.key) }
         for step in subject.steps { for value in step.written { _ = try await other.exists(value.key) } }
@@ -91,7 +91,7 @@ package struct Exercise: Sendable {
         return report
     }
 
-    /// All of it in one process, and with one router: for values that end with the process.
+    /// Runs everything in one process and with one router, for values that end with the process.
     package func whole() async throws -> ExerciseReport {
         let router = try await router(of: Self.earlier)
         try await prepare(router)
@@ -110,7 +110,7 @@ package struct Exercise: Sendable {
         return report
     }
 
-    /// What an app gets that asks for the value; a container is opened for that.
+    /// The value that an app reads; for a container, the app opens it first.
     private func ask(_ router: StorageRouter) async throws -> Data {
         if let container = subject.container { try await router.migrateContainer(container) }
         return try await subject.destination.get(router).exerciseShown

@@ -2,39 +2,40 @@ package import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// Migrations of one kind from one place to another, with what is stored before and what each of them changes.
+/// Migrations of one kind from one location to another, with the values stored before and the changes of each
+/// migration.
 package struct ExerciseCase: Sendable {
-    /// What one migration changes.
+    /// The changes of one migration.
     struct Step: Sendable {
         let id: String
         let written: [ExerciseValue]
         let removed: [AnyStorageKey]
     }
 
-    /// The key that an app asks for.
+    /// The key that an app reads.
     let destination: ExerciseDestination
-    /// The keys that other migrations bring data to, which that one depends on.
+    /// The destinations of other migrations, on which that of `destination` depends.
     var others: [ExerciseDestination] = []
-    /// The migrations that other keys have.
+    /// The migrations of the other keys.
     var registered: [AnyStorageMigration] = []
-    /// The migration, if it is one of many keys.
+    /// The migration, if it is a bulk one.
     var bulk: AnyBulkMigration?
-    /// The container, if it is one that migrates.
+    /// The container, if it is a container's migration.
     var container: ContainerChain?
-    /// What is stored before.
+    /// The values stored before.
     let before: [ExerciseValue]
-    /// In the order in which they run.
+    /// The steps, in the order in which they run.
     let steps: [Step]
 
-    /// Every key that has a value at some time, none of which brings data by being asked for.
+    /// Every key that has a value at some time, in a form that runs no migration when it is read.
     var keys: [AnyStorageKey] {
         var known: Set<String> = []
         let all = before.map(\.key) + steps.flatMap { $0.written.map(\.key) + $0.removed }
         return all.filter { known.insert($0.exerciseAddress).inserted }
     }
 
-    /// The values that must be there, by address, if these rows are what the ledger says: nothing of a migration
-    /// without a row, all that one wrote which has a row, and nothing any more that one removes which is clean.
+    /// The values that must exist, by address, if the ledger has these rows: nothing that a migration without a row
+    /// writes, all that a migration with a row writes, and nothing that a clean one removes.
     private func values(after rows: [ExerciseLook.Row]) -> [String: Data] {
         var values: [String: Data] = [:]
         for value in before { values[value.address] = value.shown }
@@ -47,20 +48,20 @@ package struct ExerciseCase: Sendable {
         return values
     }
 
-    /// Whether values move in parts, so that a run that fails may have moved some.
+    /// Whether values move in parts, so that a failed run may have moved some.
     package var isInParts: Bool { bulk != nil }
 
-    /// Whether its runs are counted; what only moves values has no code of its own that could count.
+    /// Whether runs are counted: a migration that only moves values has no code that could count.
     var isCounted = true
 
-    /// How many runs of a migration are counted if nothing disturbs it; `nil` if none are.
+    /// The number of counted runs if nothing disturbs the migration; `nil` if they are not counted.
     package var runs: Int? { isCounted ? bulk == nil ? steps.count : steps[0].written.count : nil }
 
-    /// Whether values are where the ledger says that they are.
+    /// Whether all values are where the ledger says.
     package func allows(_ look: ExerciseLook) -> Bool {
         let isUnderWay = isInParts ? look.rows.first?.state == .published : look.rows.first?.state == .copying
         guard isUnderWay else { return look.values == values(after: look.rows) }
-        // Of those that are on their way, each is in one place or both.
+        // Values in transit may be in one location or in both.
         var expected = values(after: [])
         for (value, source) in zip(steps[0].written, steps[0].removed)
         where look.values[value.address] == value.shown {
@@ -70,15 +71,15 @@ package struct ExerciseCase: Sendable {
         return look.values == expected
     }
 
-    /// The destination's address, as the ledger says it.
+    /// The destination's address, in the ledger's form.
     package var address: String { destination.key.exerciseAddress }
 
     /// The ids of the migrations, in the order in which they run.
     package var ids: [String] { steps.map(\.id) }
 
-    /// What is stored for the destination before; `nil` for nothing.
+    /// The destination's value before; `nil` if absent.
     package var old: Data? { before.first { $0.address == address }?.shown }
 
-    /// What an app gets that asks for the destination when all is done; `nil` for nothing.
+    /// The value that an app reads from the destination in the end; `nil` if absent.
     package var wanted: Data? { steps.last?.written.first { $0.address == address }?.shown }
 }

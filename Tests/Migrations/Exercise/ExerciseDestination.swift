@@ -2,12 +2,12 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// A key that a migration brings data to, without its type.
+/// A key that is the destination of a migration, without its type.
 struct ExerciseDestination: Sendable {
     let key: AnyStorageKey
-    /// What an app gets that asks for the value, serialized.
+    /// Reads the value like an app, serialized.
     let get: @Sendable (StorageRouter) async throws -> Data
-    /// What the ledger says.
+    /// The ledger's records of the key.
     let history: @Sendable (StorageRouter) async throws -> [MigrationRecord]
 
     init<Value>(_ key: StorageKey<Value>) {

@@ -10,24 +10,24 @@ package enum ExerciseKind: String, CaseIterable, Sendable {
     case aggregating
     /// The version that wrote a value decides.
     case appVersion = "app-version"
-    /// A migration by hand writes and removes several values in both places.
+    /// A hand-written migration writes and removes several values in both locations.
     case handWritten = "hand-written"
-    /// A migration depends on another, and continues what that one brought.
+    /// A migration depends on another, and processes the data that it brought.
     case chained
     /// One value is removed, and another keeps a part of it.
     case removing
     /// All values of a range move, and one of them replaces another.
     case bulk
-    /// One value moves that is too large to be in memory.
+    /// One value moves that is too large for memory.
     case large
-    /// All values of a range move as they are, and one of them is too large to be in memory.
+    /// All values of a range move unchanged, and one of them is too large for memory.
     case largeBulk = "large-bulk"
-    /// One value is brought through the versions of its type.
+    /// One value is converted through the versions of its type.
     case versions
     /// A container takes two steps, which swap, move, remove and add settings.
     case container
 
-    /// The case of this kind between two places.
+    /// The case of this kind between two locations.
     package func make(from source: ExercisePlace, to destination: ExercisePlace) throws -> ExerciseCase {
         let way = ExerciseWay(source: source, destination: destination)
         return switch self {

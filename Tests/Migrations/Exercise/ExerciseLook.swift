@@ -1,9 +1,9 @@
 package import FoundationEssentials
 package import LocalDataHost
 
-/// What someone finds who brings nothing about by looking.
+/// The state of all stores, found without changing it.
 package struct ExerciseLook: Codable, Equatable, Sendable {
-    /// What the ledger says of one migration.
+    /// The ledger's row of one migration.
     package struct Row: Codable, Equatable, Sendable {
         package let id: String
         package let revision: Int
@@ -16,8 +16,9 @@ package struct ExerciseLook: Codable, Equatable, Sendable {
     package let values: [String: Data]
     /// The ledger.
     package let rows: [Row]
-    /// What the host keeps in the stores for itself, store by store: pages of the ledger, images, and parts of batches.
+    /// The data that the host keeps in the stores for itself, store by store: pages of the ledger, images, and parts of
+    /// batches.
     package let kept: [String]
-    /// Files of changes that were not completed.
+    /// The files of incomplete changes.
     package let debris: [String]
 }

@@ -1,6 +1,6 @@
 internal import LocalDataAPI
 
-/// A place that migrations go from or to, as an app's keys name it and as the standard configuration serves it.
+/// A location that migrations read or write, as an app's keys name it and as the standard configuration serves it.
 package enum ExercisePlace: String, CaseIterable, Sendable {
     /// The file store.
     case files
@@ -8,7 +8,7 @@ package enum ExercisePlace: String, CaseIterable, Sendable {
     case encryptedFiles = "encrypted-files"
     /// The SQLite store.
     case database
-    /// A folder of the SQLite store, which keeps a database of its own there.
+    /// A folder of the SQLite store, in which it keeps a separate database.
     case groupDatabase = "group-database"
     /// Sealed files.
     case keychain
@@ -17,12 +17,12 @@ package enum ExercisePlace: String, CaseIterable, Sendable {
     /// The PostgreSQL store, at the server that ``serverVariable`` names.
     case server
 
-    /// The environment variable with the URI of the database that ``server`` is in.
+    /// The environment variable with the URI of the database for ``server``.
     package static let serverVariable = "EXERCISE_SERVER"
 
-    /// The places that outlive a process, each of another kind.
+    /// The locations that outlive a process, each of a different kind.
     package static let lasting: [ExercisePlace] = [.files, .encryptedFiles, .database, .keychain]
-    /// Pairs of places that are in one store, which cannot change both at once.
+    /// Pairs of locations in one store that cannot change both at once.
     package static let apart: [(ExercisePlace, ExercisePlace)] = [
         (.database, .groupDatabase), (.groupDatabase, .database), (.groupDatabase, .groupDatabase),
     ]
@@ -41,10 +41,10 @@ package enum ExercisePlace: String, CaseIterable, Sendable {
 
     static let group = "exercise"
 
-    /// Whether whatever lies there is protected.
+    /// Whether all values in this location are protected.
     var isProtected: Bool { self == .encryptedFiles || self == .keychain }
 
-    /// A key of this place; a protected one of a place that protects nothing by itself is encrypted.
+    /// A key in this location; a protected key is encrypted if the location protects nothing by itself.
     func key<Value>(
         _ name: String, isProtected: Bool = false, as serializer: Serializer<Value> = .json,
         migration: (@Sendable (StorageKey<Value>) -> AnyStorageMigration)? = nil

@@ -1,13 +1,13 @@
 package import FoundationEssentials
 internal import LocalDataAPI
 
-/// What the program says of one command.
+/// The program's report of one command.
 package struct ExerciseReport: Codable, Sendable {
-    /// How something ended: what came of it, or else the error, and nothing of both if there is no value.
+    /// The result of an operation: a value, or else an error, or neither if there is no value.
     package struct Ending<Value: Codable & Sendable>: Codable, Sendable {
         package let value: Value?
         package let error: String?
-        /// Whether the error says that it may have taken effect.
+        /// Whether the error says that the operation may have taken effect.
         package var isUnknown = false
 
         init(_ body: () async throws -> Value) async {
@@ -25,20 +25,20 @@ package struct ExerciseReport: Codable, Sendable {
         }
     }
 
-    /// What the migration ended with, in words.
+    /// The outcome of the migration, in words.
     package var run: Ending<String>?
-    /// What an app got that asked for the destination.
+    /// The value that an app read from the destination.
     package var got: Ending<Data>?
-    /// What was there before anything was gone on with.
+    /// The state before anything was resumed.
     package var before: ExerciseLook?
-    /// What is there in the end.
+    /// The state in the end.
     package var after: ExerciseLook?
-    /// What another run ended with, when there was nothing more to do.
+    /// The result of another run, when there was nothing more to do.
     package var again: Ending<String>?
-    /// How many calls of that run could have changed a file, as the fault injector counts them.
+    /// The number of calls of that run that could have changed a file, as the fault injector counts them.
     package var callsAgain: Int?
-    /// How many calls there were when the values were prepared, if the same process did that.
+    /// The number of calls when the values had been prepared, if the same process prepared them.
     package var callsBefore: Int?
-    /// How many there were when the migration had run, if so.
+    /// The number of calls when the migration had run, if it ran.
     package var callsAfter: Int?
 }

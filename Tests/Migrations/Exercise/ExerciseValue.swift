@@ -11,17 +11,17 @@ struct ExerciseValue: Sendable {
         data = try key.serializer.encode(value)
     }
 
-    /// The key's address, as the ledger says it.
+    /// The key's address, in the ledger's form.
     var address: String { key.exerciseAddress }
 }
 
 extension ExerciseValue {
-    /// What is said of the value.
+    /// The form of the value in reports.
     var shown: Data { data.exerciseShown }
 }
 
 extension Data {
-    /// The bytes; of many their number, and what tells them from others.
+    /// The bytes; for a long value, its size and a digest.
     var exerciseShown: Data {
         guard count > 4096 else { return self }
         let sum = reduce(into: UInt64(0)) { $0 = ($0 &+ UInt64($1)) &* 0x9E37_79B9_7F4A_7C15 }
@@ -30,6 +30,6 @@ extension Data {
 }
 
 extension AnyStorageKey {
-    /// The address, as the ledger says it.
+    /// The address, in the ledger's form.
     var exerciseAddress: String { "\(descriptor.domain)/\(descriptor.name)" }
 }

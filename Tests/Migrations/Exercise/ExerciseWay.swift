@@ -1,6 +1,6 @@
 internal import LocalDataAPI
 
-/// Two places, of which one may be the other, and keys of both.
+/// Two locations, which may be the same, and keys of both.
 struct ExerciseWay: Sendable {
     let source: ExercisePlace
     let destination: ExercisePlace
@@ -9,7 +9,7 @@ struct ExerciseWay: Sendable {
         source.key(name, as: serializer)
     }
 
-    /// A key of the destination. Values do not lose their protection on the way.
+    /// A key of the destination. A value does not lose its protection when it moves.
     func new<Value>(
         _ name: String, as serializer: Serializer<Value> = .json,
         migration: (@Sendable (StorageKey<Value>) -> AnyStorageMigration)? = nil
@@ -17,7 +17,7 @@ struct ExerciseWay: Sendable {
         destination.key(name, isProtected: source.isProtected, as: serializer, migration: migration)
     }
 
-    /// A value that every case has in both places, and that nobody may touch.
+    /// Values that every case has in both locations, and that no migration may change.
     func neighbours() throws -> [ExerciseValue] {
         [try ExerciseValue(old("old neighbour"), "stays"), try ExerciseValue(new("new neighbour"), "stays")]
     }

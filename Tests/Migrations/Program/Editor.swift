@@ -6,8 +6,7 @@ internal import TestSupport
 
 /// Changes values that several devices share, one after the other, and records what each change replaced.
 ///
-/// No two changes write the same value: it begins with a label, `DEVICE.NUMBER`. So a test can say of each value what
-/// became of it.
+/// No two changes write the same value: it begins with a label, `DEVICE.NUMBER`. So a test can trace each value.
 enum Editor {
     /// `edit DEVICE FIRST LAST KEYS PAUSE` makes the changes with these numbers to so many keys, with a pause of
     /// PAUSE milliseconds on average. `values KEYS` prints `KEY LABEL` for each value. `losers` makes each value that
@@ -18,7 +17,7 @@ enum Editor {
         let numbers = words.dropFirst().compactMap { Int($0) }
         switch (words.first, numbers.count) {
         case ("edit", 5):
-            // After the last number, nothing is left to be done but to say so.
+            // After the last number, the only thing left to do is to print `end`.
             await edit(
                 device: numbers[0], numbers: numbers[1]..<max(numbers[1], numbers[2] + 1), keys: numbers[3],
                 pause: numbers[4])
@@ -30,8 +29,8 @@ enum Editor {
     }
 
     /// Writes a line before each attempt, `try NUMBER KEY LABEL REPLACED` with `-` for no value, and one after each
-    /// change: `done NUMBER`, or `failed NUMBER ERROR`. Of the attempts of one change, only the last may have been
-    /// made. Ends with the line `end`.
+    /// change: `done NUMBER`, or `failed NUMBER ERROR`. If a change has several attempts, only the last may have taken
+    /// effect. Ends with the line `end`.
     private static func edit(device: Int, numbers: Range<Int>, keys: Int, pause: Int) async {
         for number in numbers {
             var random = SeededGenerator(seed: UInt64(device) << 32 | UInt64(number))
@@ -73,7 +72,7 @@ enum Editor {
         }
     }
 
-    /// The label of a whole value; `torn` if it is not whole.
+    /// The label of a value; `torn` if the value is not whole.
     private static func label(_ text: String) -> String {
         let label = String(text.prefix { $0 != " " })
         return text == value(label) ? label : "torn"

@@ -4,8 +4,16 @@ internal import LocalDataAPI
 internal import LocalDataHost
 internal import MigrationExercise
 
-/// Runs migrations of one kind from one place to another in its environment, for tests that disturb it:
-/// `migration-exercise KIND SOURCE DESTINATION prepare|run|resume|ask|whole`. What came of it is written as JSON.
+/// Runs migrations of one kind from one location to another in its environment, for tests that disturb it:
+/// `migration-exercise KIND SOURCE DESTINATION prepare
+///
+/// run
+///
+/// resume
+///
+/// ask
+///
+/// whole`. Writes a report as JSON.
 @main
 struct Program {
     static func main() {
@@ -29,8 +37,8 @@ struct Program {
         write(String(decoding: try JSONEncoder().encode(report), as: UTF8.self), to: STDOUT_FILENO)
     }
 
-    /// `migration-exercise count TIMES` adds to one counter that often, and `create ROUNDS NAME` tries to be the first
-    /// that creates a value, and writes the numbers of the rounds in which it was.
+    /// `migration-exercise count TIMES` adds to one counter that often. `create ROUNDS NAME` competes in each round to
+    /// create a value first, and prints the numbers of the rounds that it won.
     private static func count(_ words: [String]) async throws -> Bool {
         guard words.count >= 2, let times = Int(words[1]) else { return false }
         func key(_ name: String) -> StorageKey<Int> {

@@ -3,14 +3,14 @@ internal import FoundationEssentials
 internal import Glibc
 internal import MigrationExercise
 
-/// `serve PLUGIN...` takes orders from standard input, one JSON text a line, until that ends. It runs each in a process
-/// of its own, and prints its exit status, or 128 and the number of the signal that ended it, and `ready`.
+/// `serve PLUGIN...` reads orders from standard input, one JSON text a line, until the input ends. It runs each in a
+/// separate process, and prints its exit status, or 128 plus the number of the signal that ended it, and `ready`.
 enum Server {
     /// Serves until the input ends; this process has one thread.
     ///
-    /// - Returns: In a process that has an order: its words.
+    /// - Returns: The arguments, in a forked process that has an order.
     static func serve(plugins: [String]) -> [String] {
-        // The same files that the host opens, so they are loaded once.
+        // The host opens the same files later, so they are loaded only once.
         for plugin in plugins where dlopen(plugin, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) == nil {
             fail("\(plugin): \(String(cString: dlerror()))")
         }

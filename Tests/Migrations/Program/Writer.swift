@@ -2,13 +2,14 @@ internal import Glibc
 internal import LocalDataAPI
 internal import LocalDataHost
 
-/// Writes numbered values without end, and finds out which are there, while the test disturbs the store.
+/// Writes numbered values endlessly, and checks the stored ones, while the test disturbs the store.
 ///
-/// A value repeats its number, as often as the number determines, up to 20 kB. So a torn one is visible.
+/// A value repeats its number up to 20 kB, as often as the number determines, so a torn value is visible.
 enum Writer {
-    /// How many tasks write, each names of its own.
+    /// The number of tasks that write; each has separate names.
     static let tasks = 4
-    /// How many names a task has. Number n goes to name n modulo this, so a loss is visible for as many writes.
+    /// The number of names of a task. Number n goes to name n modulo this, so a loss stays visible for that many
+    /// writes.
     static let names = 250
 
     /// Writes until the standard input ends. Prints a line after each write: `done TASK NUMBER`,
@@ -37,7 +38,7 @@ enum Writer {
             outcome = "failed \(task) \(number) \(error)"
         }
         Program.write("\(outcome)\n", to: STDOUT_FILENO)
-        // So that the check, which runs at the same time, ends before the names have new values.
+        // Gives the check, which runs at the same time, time to end before the names have new values.
         try? await Task.sleep(for: .milliseconds(20))
     }
 

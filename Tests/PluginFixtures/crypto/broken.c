@@ -29,7 +29,7 @@ typedef struct provider {
     int poisoned;
 } provider;
 
-/* Whether the last thing that happened to a provider was that one was closed. */
+/* Whether the last event of any provider was that one was closed. */
 static int is_shut_down;
 
 static int is(const provider *self, const char *way) { return strcmp(self->breaks, way) == 0; }
@@ -41,14 +41,14 @@ static ld_bytes changed(ld_bytes bytes, unsigned char *copy) {
     return (ld_bytes){copy, bytes.count};
 }
 
-/* Lets other threads run, so that what they do falls between two steps. */
+/* Lets other threads run, so that their calls fall between two steps. */
 static void let_others_run(void) {
     for (int i = 0; i < 50; i++) sched_yield();
 }
 
 /* ------------------------------------------------------------------ ciphers ------------------------------------- */
 
-/* What both seal and open do to their inputs, so that they still fit together. */
+/* Changes the inputs in the same way for seal and open, so that they still fit together. */
 static void twist(
     const provider *self, ld_algorithm_id id, ld_bytes *key, ld_bytes *nonce, ld_bytes *data, size_t count,
     unsigned char copy[32]) {
@@ -113,7 +113,7 @@ static ld_status open_sealed(
     return status;
 }
 
-/* As open_sealed, with reports of its own. */
+/* Like open_sealed, but its report depends on the size. */
 static ld_status open_and_tell_size(
     void *context, ld_algorithm_id id, ld_bytes key, ld_bytes nonce, ld_bytes data, ld_bytes ciphertext, ld_bytes tag,
     void *plaintext, const ld_error_sink *error) {
@@ -159,7 +159,7 @@ static ld_status derive(
     return LD_OK;
 }
 
-/* A generator of its own that is seeded once: from the system, or not at all. */
+/* A separate generator that is seeded once: from the system, or not at all. */
 static uint64_t state[2];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -197,7 +197,7 @@ static ld_status random_bytes(void *context, void *output, size_t count, const l
 static ld_status public_key(
     void *context, ld_algorithm_id id, ld_bytes private_key, void *public_key, const ld_error_sink *error) {
     provider *self = context;
-    /* Keeps the last public key, and knows it again by too little. */
+    /* Keeps the last public key, and recognizes it by too few bytes. */
     static _Thread_local unsigned char kept[8 + 32];
     if (is(self, "keeps-by-part") && id == LD_X25519 && private_key.count == 32) {
         if (memcmp(kept, private_key.data, 8) != 0) {
@@ -320,7 +320,7 @@ static ld_status sign(
     return status;
 }
 
-/* As OpenSSL does it: with points of small order. */
+/* Like OpenSSL: accepts points of small order. */
 static int verifies_leniently(ld_bytes public_key, ld_bytes message, ld_bytes signature) {
     EVP_PKEY *key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, public_key.data, 32);
     EVP_MD_CTX *context = EVP_MD_CTX_new();

@@ -12,7 +12,7 @@
 static ld_status open_sealed(
     void *self, ld_algorithm_id id, ld_bytes key, ld_bytes nonce, ld_bytes data, ld_bytes ciphertext, ld_bytes tag,
     void *plaintext, const ld_error_sink *error) {
-    /* Both ciphers of 12 bytes of nonce are their own inverse. */
+    /* Both ciphers with a nonce of 12 bytes are their own inverse. */
     unsigned char ignored[16];
     (void)tag;
     return correct_provider.seal(self, id, key, nonce, data, ciphertext, plaintext, ignored, error);

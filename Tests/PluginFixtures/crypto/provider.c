@@ -23,7 +23,7 @@ static ld_status failed(const ld_error_sink *error) {
     return refuse(error, LD_ERROR_UNKNOWN, "the library cannot compute this");
 }
 
-/* The bytes, at an address that may be read even if there are none. */
+/* The bytes, at a readable address even if there are none. */
 static const unsigned char *at(ld_bytes bytes) { return bytes.count > 0 ? bytes.data : (const unsigned char *)""; }
 
 /* ------------------------------------------------------------------ ciphers ------------------------------------- */
@@ -47,7 +47,7 @@ static int fits(ld_algorithm_id algorithm, ld_bytes key, ld_bytes nonce, const l
     return 1;
 }
 
-/* A context that has taken key, nonce and data; NULL if there is none to be had. */
+/* A context that has taken key, nonce and data; NULL if it cannot be made. */
 static EVP_CIPHER_CTX *begun(ld_algorithm_id algorithm, int seals, ld_bytes key, ld_bytes nonce, ld_bytes data) {
     EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
     int count;
@@ -203,7 +203,7 @@ static ld_status agree(
     size_t count = 32;
     int ready = context != NULL && other != NULL && EVP_PKEY_derive_init(context) == 1 &&
                 EVP_PKEY_derive_set_peer(context, other) == 1;
-    /* Given what it was, only a secret of zeros makes this fail. */
+    /* With inputs of these sizes, only a secret of zeros makes this fail. */
     int done = ready && EVP_PKEY_derive(context, shared, &count) == 1;
     EVP_PKEY_CTX_free(context);
     EVP_PKEY_free(other);
@@ -324,7 +324,7 @@ static const void *extension(void *self, ld_bytes id) {
 #define OTHER(number, key, most) \
     &(const ld_algorithm) { .size = sizeof(ld_algorithm), .id = number, .key_size = key, .largest = most }
 
-/* Pieces go to OpenSSL by an int of bytes, so less than a standard's limit is the limit. */
+/* OpenSSL takes the size of a piece as an int, so the limit is lower than a standard's. */
 static const ld_algorithm *const algorithms[] = {
     CIPHER(LD_AES_256_GCM, 12, 1u << 30, LD_ALGORITHM_INCREMENTAL),
     CIPHER(LD_CHACHA20_POLY1305, 12, 1u << 30, LD_ALGORITHM_INCREMENTAL),

@@ -1,4 +1,4 @@
-/* What provider.c and broken.c have in common. */
+/* Declarations that provider.c and broken.c share. */
 #ifndef PROVIDER_H
 #define PROVIDER_H
 
@@ -8,7 +8,7 @@
 
 #define TEXT(literal) {literal, sizeof(literal) - 1}
 
-/* A correct provider of every algorithm; ciphers but XChaCha20-Poly1305 also in pieces. */
+/* A correct provider with every algorithm; all ciphers except XChaCha20-Poly1305 also work in pieces. */
 extern const ld_crypto correct_provider;
 extern const ld_crypto_incremental correct_pieces;
 extern const ld_crypto_signatures correct_signatures;

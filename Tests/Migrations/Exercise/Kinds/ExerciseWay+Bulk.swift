@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Moves values, each with something added. Runs are counted by their values.
+/// Moves values in bulk, and appends something to each. Runs are counted by values.
 private struct AddingMigration: BulkMigration {
     let id = "adding"
     let source: MigrationRange

@@ -1,6 +1,6 @@
 internal import LocalDataAPI
 
-/// Replaces a value by another one, if the user agreed.
+/// Replaces a value by another one if the user agreed.
 private struct AgreedMigration: ConditionalMigration {
     let destinationKey: StorageKey<String>
     let sourceKey: StorageKey<String>

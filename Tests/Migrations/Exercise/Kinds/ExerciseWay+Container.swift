@@ -1,8 +1,8 @@
 internal import LocalDataAPI
 
 extension ExerciseWay {
-    /// A container in the destination: the first step changes its settings, and the second moves a value between it and
-    /// the source, in the direction in which the value stays protected.
+    /// A container in the destination: the first step changes its settings. The second moves a value between it and the
+    /// source, in the direction in which the value stays protected.
     func container() throws -> ExerciseCase {
         let isTaken = !source.isProtected || destination.isProtected
         let (here, there) = (destination.domain, source.domain)

@@ -1,6 +1,6 @@
 internal import LocalDataAPI
 
-/// Writes and removes values in both places.
+/// Writes and removes values in both locations.
 private struct SeveralMigration: StorageMigration {
     let destinationKey: StorageKey<String>
     let old: [StorageKey<String>]
@@ -30,7 +30,7 @@ private struct SeveralMigration: StorageMigration {
         return MigrationResult(success: true, migratedCount: values.count)
     }
 
-    /// It means to keep plain what was protected.
+    /// Accepts that a protected value becomes plain.
     func validate() throws(MigrationError) {}
 }
 

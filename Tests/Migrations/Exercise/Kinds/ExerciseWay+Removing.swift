@@ -19,7 +19,7 @@ private struct RetiringMigration: StorageMigration {
 }
 
 extension ExerciseWay {
-    /// What is removed is in the destination, as that is where the migration has its ledger.
+    /// The removed value is in the destination, where the migration has its ledger.
     func removing() throws -> ExerciseCase {
         let length: StorageKey<Int> = old("length")
         let plain: StorageKey<String> = new("retired")

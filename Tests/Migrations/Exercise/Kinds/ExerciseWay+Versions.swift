@@ -15,7 +15,7 @@ private struct NoteV3: Codable, Equatable, VersionedValue {
 }
 
 extension ExerciseWay {
-    /// The value changes in its place; the other place only has a neighbour.
+    /// The value changes in place; the other location only has a neighbour.
     func versions() throws -> ExerciseCase {
         let plain: StorageKey<NoteV1> = new("note")
         let builder = DataMigrator<NoteV3>.Builder(targetType: NoteV3.self)
