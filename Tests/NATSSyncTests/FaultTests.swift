@@ -4,7 +4,7 @@ import LocalDataHost
 import TestSupport
 import Testing
 
-@Suite("Faults of a NATS server and of the way to it")
+@Suite("Faults of a NATS server and of the connection to it")
 struct FaultTests {
     @Test("a server that is killed while records are published loses none that was acknowledged, and mixes up none")
     func killed() throws {
@@ -19,7 +19,8 @@ struct FaultTests {
                 try server.start()
             }
         }
-        // A record that is replaced again and again, and one that follows it: the second never has a later round.
+        // One record is replaced again and again, and a second one follows it: the second must never have a later
+        // round.
         var (round, failures, acknowledged) = (0, 0, 0)
         let end = ContinuousClock.now.advanced(by: .seconds(1.5))
         while ContinuousClock.now < end {
@@ -44,7 +45,7 @@ struct FaultTests {
         #expect(try device.fetch().records.count == 50)
     }
 
-    @Test("a cluster goes on while any one of its servers is down", arguments: NATSServer.Version.installed)
+    @Test("a cluster continues while any one of its servers is down", arguments: NATSServer.Version.installed)
     func cluster(_ version: NATSServer.Version) throws {
         let ports = try (0..<3).map { _ in try FreePort.find() }
         let routes = ports.map { "\"nats://127.0.0.1:\($0)\"" }.joined(separator: ", ")
@@ -59,7 +60,7 @@ struct FaultTests {
         let urls = servers.map(\.url).joined(separator: ",")
         let device = try OpenTransport(urls, ["replicas": .integer(3), "timeout": .number(5)])
         let other = try OpenTransport(urls, bucket: device.bucket, ["timeout": .number(5)])
-        // Servers that have just started, or lost their leader, elect one first.
+        // Servers that have just started, or lost their leader, must elect one first.
         func whenElected<Result>(_ body: () throws -> Result) throws -> Result {
             let end = ContinuousClock.now.advanced(by: .seconds(90))
             while true {
@@ -84,7 +85,7 @@ struct FaultTests {
         #expect(try whenElected { try device.fetch() }.records.count == count)
     }
 
-    @Test("positions in a server that was wiped are lost, and it is set up again")
+    @Test("positions in a wiped server are lost, and the transport sets it up again")
     func wiped() throws {
         let server = try NATSServer()
         let device = try OpenTransport(server.url)
@@ -122,7 +123,7 @@ struct FaultTests {
         #expect(try device.fetch().records.count == 30)
     }
 
-    @Test("a server that is not there makes calls fail, and is found once it is there")
+    @Test("calls fail without a server, and work once it has started")
     func absent() throws {
         let server = try NATSServer()
         try server.kill()
@@ -144,13 +145,13 @@ struct FaultTests {
         #expect(notices.take { $0 == .unreachable } != nil)
     }
 
-    @Test("a call that waits for a server ends soon when it is cancelled, and the next one works")
+    @Test("a call that waits for a server ends soon after it is cancelled, and the next one works")
     func cancelled() throws {
         let server = try NATSServer()
         let device = try OpenTransport(server.url, ["timeout": .number(60)])
         try device.publish(0..<1)
         try server.pause()
-        // More than fits into the buffers of a connection, too.
+        // This is also more than a connection's buffers hold.
         let large = (0..<30).map { SyncRecord(writer: "w", name: "n\($0)", content: Data(count: 900_000)) }
         let start = ContinuousClock.now
         let cancelling = Background {
@@ -178,7 +179,7 @@ struct FaultTests {
         #expect(throws: StorageError.storeUnavailable) { try device.fetch() }
         try server.resume()
         try device.publish(0..<2, "again ")
-        // What was sent first arrives late, and must not replace what followed.
+        // The first record arrives late, and must not replace the one after it.
         usleep(200_000)
         #expect(try device.fetch().records == OpenTransport.records(0..<2, "again "))
     }

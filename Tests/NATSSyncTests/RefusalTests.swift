@@ -16,7 +16,7 @@ struct RefusalTests {
     }
 
     @Test(
-        "servers that are none, or that are reached over a network in the clear",
+        "addresses that are not servers, and unencrypted connections over a network",
         arguments: [
             "", "nats.example", "http://127.0.0.1", "nats://nats.example:4222", "nats://127.0.0.1:0",
             "nats://127.0.0.1:x",

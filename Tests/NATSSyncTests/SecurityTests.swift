@@ -44,7 +44,7 @@ struct SecurityTests {
     }
 
     @Test(
-        "is not used if its certificate is of another authority or for another name, or if it is reached in the clear")
+        "is not used with a certificate of another authority or for another name, or without encryption")
     func certificates() throws {
         let server = try NATSServer(.debian, Self.tls)
         for (url, authority, expected) in [
@@ -96,7 +96,7 @@ struct SecurityTests {
         #expect(nobody?.code == .permissionDenied, "\(String(describing: nobody))")
     }
 
-    @Test("says which right a user lacks")
+    @Test("reports the right that a user lacks")
     func rights() throws {
         let server = try NATSServer(
             .debian,

@@ -3,8 +3,8 @@ import LocalDataHost
 import TestSupport
 import Testing
 
-/// A minimal Debian of the release that this machine has, from the package sources of this machine, with git. It is
-/// removed with the object.
+/// A minimal Debian of this machine's release, from this machine's package sources, with git. It is removed with the
+/// object.
 final class DebianRoot: Sendable {
     let path: String
     private let folder: TemporaryFolder
@@ -12,7 +12,7 @@ final class DebianRoot: Sendable {
     init() throws {
         folder = try TemporaryFolder()
         path = "\(folder.path)/root"
-        // apt-get of the root finds the sources and settings that it gets here.
+        // Gives the root's apt-get this machine's package sources and settings.
         try Self.run(
             """
             . /etc/os-release
@@ -26,7 +26,7 @@ final class DebianRoot: Sendable {
             """)
     }
 
-    /// Runs a command of the shell in the root, as root or as another user with that user's home.
+    /// Runs a shell command in the root, as root or as another user with that user's home.
     @discardableResult
     func run(_ command: String, as user: String? = nil) throws -> String {
         let login = user.map { ["/usr/bin/su", "-", $0, "--command", command] } ?? ["/bin/sh", "-euc", command]
@@ -37,14 +37,14 @@ final class DebianRoot: Sendable {
             ] + login)
     }
 
-    /// The files of the root but those in `/home`, without what apt and dpkg know and remember.
+    /// The files of the root except those in `/home` and the state of apt and dpkg.
     func files() throws -> Set<String> {
         let memory = ["/home", "/proc", "/var/cache", "/var/lib/apt", "/var/lib/dpkg", "/var/log"]
         let pruned = memory.map { "-path \($0) -prune -o" }.joined(separator: " ")
         return Set(try run("find / \(pruned) -print").split(separator: "\n").map(String.init))
     }
 
-    /// Runs a command of the shell on this machine.
+    /// Runs a shell command on this machine.
     ///
     /// - Returns: Standard output.
     @discardableResult

@@ -3,11 +3,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Builds the packages, which takes minutes, and installs them in a Debian without Swift, which takes root.
+/// Builds the packages, which takes minutes, and installs them in a Debian without Swift, which requires root.
 @Suite("The Debian packages", .serialized, .enabled(if: TestRun.isTorture && geteuid() == 0))
 struct InstalledPackagesAsRootTests {
     private static let folder = "\(Repository.root)/.build/package"
-    /// Whether they could be built, for all tests of this suite.
+    /// The result of building the packages, for all tests of this suite.
     private static let built = Result { try DebianRoot.run("cd '\(Repository.root)' && make package") }
 
     init() throws { _ = try Self.built.get() }
@@ -17,7 +17,7 @@ struct InstalledPackagesAsRootTests {
         try DebianRoot.run("lintian --allow-root --fail-on error,warning '\(Self.folder)'/*.deb")
     }
 
-    @Test("have the same bytes when they are built again from nothing")
+    @Test("have the same bytes when they are built again from scratch")
     func areReproducible() throws {
         let first = try TemporaryFolder()
         try DebianRoot.run(
@@ -29,7 +29,7 @@ struct InstalledPackagesAsRootTests {
             """)
     }
 
-    @Test("run the README's session, a migration and git's helper where Swift is not, and leave only the user's data")
+    @Test("run the README's session, a migration and git's helper without Swift, and leave only the user's data")
     func worksInstalled() throws {
         let root = try DebianRoot()
         try #require(try root.run("command -v swift || true").isEmpty)
@@ -50,7 +50,7 @@ struct InstalledPackagesAsRootTests {
         #expect(data.contains("/home/ann/.local/share/localdata/"))
     }
 
-    @Test("have what pkg-config and CMake need to build a plugin in C, also in another folder")
+    @Test("have the files that pkg-config and CMake need to build a plugin in C, also in another folder")
     func buildsPlugins() throws {
         let folder = try TemporaryFolder()
         try FileManager.default.copyItem(

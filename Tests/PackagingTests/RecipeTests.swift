@@ -6,7 +6,7 @@ import Testing
 struct RecipeTests {
     /// The plugins of Package.swift.
     private let plugins: Set<String>
-    /// Those that wrap a system library of their own. SQLite is in the package of the programs, as the default store.
+    /// The plugins that wrap a separate system library. SQLite is in the package of the programs, as the default store.
     private let withLibrary: Set<String>
 
     init() throws {
@@ -30,7 +30,7 @@ struct RecipeTests {
         #expect(Set(try Self.names(in: command, of: "known")) == plugins)
     }
 
-    @Test("puts each plugin into one package, and one with a library into a package of its own that control describes")
+    @Test("puts each plugin into one package, and one with a library into a separate package that control describes")
     func packagesEach() throws {
         let control = try Repository.text(".ci/packaging/debian/control").split(separator: "\n")
             .filter { $0.hasPrefix("Package: ") }.map { String($0.dropFirst("Package: ".count)) }
@@ -69,7 +69,7 @@ struct RecipeTests {
         }
     }
 
-    /// The names of plugins in the list or dictionary that a constant of Package.swift has.
+    /// The plugin names in a list or dictionary constant of Package.swift.
     private static func names(in manifest: String, of constant: String) throws -> [String] {
         let start = try #require(manifest.firstRange(of: "let \(constant) = ["))
         let end = try #require(manifest[start.upperBound...].firstIndex(of: "]"))

@@ -39,7 +39,7 @@ struct ConnectionTests {
         #expect(try store.text("name") == "value")
     }
 
-    @Test("that an administrator ends are opened again, without an error")
+    @Test("that an administrator ends are reopened without an error")
     func terminated() throws {
         let server = try PostgreSQLServer.shared.get()
         let store = try OpenStore(server.uri("localdata", "?application_name=ended"))
@@ -51,7 +51,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("are opened again after the server was restarted or killed, and nothing acknowledged is lost")
+    @Test("are reopened after the server was restarted or killed, and nothing acknowledged is lost")
     func restarted() throws {
         let server = try PostgreSQLServer()
         let store = try OpenStore(server.uri(), ["timeout": .number(2)])
@@ -60,7 +60,7 @@ struct ConnectionTests {
             let stopped = MutexBox(false)
             onThreads(4) { thread in
                 if thread == 0 {
-                    // The server ends in the middle of the writing, however late that begins.
+                    // The server ends during the writes, however late these begin.
                     let end = ContinuousClock.now + .seconds(60)
                     while acknowledged.all.count < 20, ContinuousClock.now < end { usleep(1000) }
                     try? round == 0 ? server.stop() : server.kill()

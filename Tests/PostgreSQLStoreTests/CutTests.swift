@@ -12,7 +12,7 @@ struct CutTests {
     private static let count = TestRun.isTorture ? 2000 : 100
 
     @Test(
-        "leave each set done, not done or unknown, and its value is as that says, also later",
+        "leave each set done, not done or unknown, and its value matches that, then and later",
         arguments: ["", "transaction"])
     func sets(_ pooler: String) throws {
         let server = try PostgreSQLServer.poolers[pooler]?.get() ?? PostgreSQLServer.shared.get()
@@ -25,7 +25,7 @@ struct CutTests {
         var outcomes: [(name: String, outcome: Outcome)] = []
         var store = try OpenStore(uri, schema: direct.schema, ["timeout": .number(0.8)])
         for index in 0..<Self.count {
-            // A new connection in one half of the cases, and an open one with prepared statements in the other.
+            // Half of the cases use a new connection, the others an open one with prepared statements.
             let isOpen = Bool.random(using: &generator)
             if !isOpen {
                 store.store.close()
@@ -48,7 +48,7 @@ struct CutTests {
             Self.expect(found, of: name, outcome)
             outcomes.append((name, outcome))
         }
-        // What was on its way has arrived by now.
+        // Data in flight has arrived by now.
         usleep(500_000)
         for (name, outcome) in outcomes { Self.expect(try direct.text(name), of: name, outcome) }
         let notDone = outcomes.count { $0.outcome == .notDone }
@@ -57,7 +57,7 @@ struct CutTests {
         #expect(try direct.findings() == [])
     }
 
-    /// Makes a call that nothing cuts. On a busy machine one may take longer than the time limit of these stores.
+    /// Makes a call without a cut. On a busy machine a call may take longer than these stores' time limit.
     private static func warm(_ store: OpenStore) throws {
         for _ in 0..<50 {
             do { return try store.set("before", "value") } catch StorageError.timedOut {} catch StorageError

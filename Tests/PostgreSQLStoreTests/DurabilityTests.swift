@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Settings of a PostgreSQL server that concern durability", .serialized)
 struct DurabilityTests {
-    /// Stores a value, and gives the setting that its transaction had.
+    /// Stores a value, and returns the setting that its transaction had.
     private static func setting(_ store: OpenStore, _ server: PostgreSQLServer) throws -> [String] {
         try store.set("first", "value")
         try server.run(
@@ -24,7 +24,7 @@ struct DurabilityTests {
     }
 
     @Test(
-        "a commit waits for the disk, and for that of a synchronous standby, whatever the server's default is",
+        "a commit waits for the disks of the server and of a synchronous standby, whatever the server's default is",
         arguments: [("off", "on"), ("local", "on"), ("remote_write", "on"), ("remote_apply", "remote_apply")])
     func synchronousCommit(_ setting: String, _ expected: String) throws {
         let server = try PostgreSQLServer("-c synchronous_commit=\(setting)")

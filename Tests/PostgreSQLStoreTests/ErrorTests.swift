@@ -4,7 +4,7 @@ import LocalDataHost
 import TestSupport
 import Testing
 
-@Suite("Refusals of a PostgreSQL server")
+@Suite("Errors of a PostgreSQL server")
 struct ErrorTests {
     private let server: PostgreSQLServer
     private let store: OpenStore
@@ -15,7 +15,7 @@ struct ErrorTests {
         try store.set("name", "old")
     }
 
-    /// Lets each change of a value fail with a SQLSTATE, or only as many as given.
+    /// Makes changes of a value fail with a SQLSTATE, all of them or the given number.
     private func fail(with state: String, times: Int = 1000) throws {
         try server.run(
             """
@@ -46,14 +46,14 @@ struct ErrorTests {
         #expect(try store.text("name") == "old")
     }
 
-    @Test("for a conflict with another transaction are no errors", arguments: ["40001", "40P01"])
+    @Test("for a conflict with another transaction do not reach the caller", arguments: ["40001", "40P01"])
     func conflict(_ state: String) throws {
         try fail(with: state, times: 3)
         try store.set("name", "new")
         #expect(try store.text("name") == "new")
     }
 
-    @Test("of a read-only session and of a user without rights say so")
+    @Test("of a read-only session and of a user without rights name the cause")
     func rights() throws {
         let reader = try OpenStore(
             server.uri("localdata", "?options=-c%20default_transaction_read_only%3Don"), schema: store.schema)
@@ -80,7 +80,7 @@ struct ErrorTests {
         #expect(error.map { !"\($0)".contains("hunter2") && !"\($0)".contains("68756e74657232") } ?? false)
     }
 
-    @Test("of a connection beyond the limit are awaited up to the deadline")
+    @Test("for a connection beyond the limit are retried until the deadline")
     func connectionLimit() throws {
         try server.run(
             """

@@ -24,7 +24,7 @@ struct FailoverTests {
             try Self.check(clients, acknowledged, "round \(round)")
             print("failover \(round): promoted in \(promoted - start), resumed within \(longest)")
             try servers.restore()
-            // The next round has new writes, and each client has one that the new standby confirmed.
+            // The next round needs new writes, and from each client one that the new standby confirmed.
             try clients.awaitProgress(after: clients.logs())
         }
         clients.end()
@@ -34,18 +34,19 @@ struct FailoverTests {
         print("failovers: \(sum(\.count)) writes done, \(sum(\.unknown)) unknown, \(sum(\.failed.count)) failed")
     }
 
-    @Test("that has lost its standby acknowledges nothing, and keeps no server process waiting")
+    @Test("that has lost its standby acknowledges nothing, and leaves no server process waiting")
     func noStandby() throws {
         let servers = try PrimaryAndStandby()
         let store = try OpenStore(servers.uri, ["timeout": .number(3)])
         try store.set("name", "old")
         try servers.standby.kill()
         for index in 0..<2 {
-            // The server process is ended to find the outcome, and then shows the value without the standby having it.
+            // The store ends the server process to learn the outcome. Then the value is visible, although the standby
+            // does not have it.
             #expect(throws: StorageError.timedOut) { try store.set("name", "new \(index)") }
         }
         try servers.awaitNoneWaiting()
-        // The standby returns, and each change is made or not.
+        // When the standby returns, each change has either been made or not.
         try servers.standby.start()
         try servers.awaitSynchronous()
         try store.set("other", "value")
@@ -54,7 +55,7 @@ struct FailoverTests {
         #expect(try ["old", "new 0", "new 1"].contains(store.text("name")))
     }
 
-    /// Expects each acknowledged value or a later one of its name, whole, and none whose write had failed.
+    /// Expects each acknowledged value or a later one of its name, whole, and none whose write failed.
     private static func check(
         _ clients: WritingClients, _ acknowledged: [WritingClients.Client: WritingClients.Log], _ time: String
     ) throws {

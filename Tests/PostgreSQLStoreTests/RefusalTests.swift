@@ -20,7 +20,7 @@ struct RefusalTests {
     }
 
     @Test(
-        "a server on the network that is not verified",
+        "an unverified server on the network",
         arguments: ["require", "prefer", "disable", "verify-ca"])
     func unverified(_ mode: String) throws {
         let error = #expect(throws: StorageError.self) { try OpenStore("postgresql://db.example/x?sslmode=\(mode)") }
@@ -94,7 +94,7 @@ struct PasswordTests {
         #expect(error?.message.contains("\(folder.path)/password") ?? false)
     }
 
-    @Test("is in no error if it is wrong")
+    @Test("does not appear in an error if it is wrong")
     func wrong() throws {
         let store = try store("wrong horse")
         let error = #expect(throws: StorageError.self) { try store.get("name") }

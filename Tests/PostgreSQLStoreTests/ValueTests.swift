@@ -35,7 +35,7 @@ struct ValueTests {
         let digest = try store.digest("large")
         let after = try Self.peak()
         #expect(digest.size == 20 << 20)
-        // Twice what one exchange carries, in libpq's buffers and ours.
+        // Twice the data of one exchange, in libpq's buffers and in the store's.
         #expect(after - before < 16 << 10, "\(after - before) KiB")
         let whole = try #require(try store.get("large"))
         #expect(whole.count == 20 << 20)
@@ -44,7 +44,7 @@ struct ValueTests {
         #expect(try server.run("SELECT count(*) FROM \(store.schema).piece") == ["0"])
     }
 
-    /// The most memory that this process has used, in KiB.
+    /// This process's peak of memory, in KiB.
     private static func peak() throws -> Int {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

@@ -25,7 +25,7 @@ struct WatchTests {
         }
     }
 
-    @Test("a change that commits long after it took its number is reported")
+    @Test("a change that commits long after its number was drawn is reported")
     func lateCommit() throws {
         let server = try PostgreSQLServer.shared.get()
         let store = try OpenStore(server.uri())
@@ -34,13 +34,13 @@ struct WatchTests {
         let watch = try store.store.watch(store.place) { _ in seen.add((try? store.get("name")) == Data?.none) }
         defer { store.store.unwatch(watch) }
         let schema = store.schema
-        // The number is visible at once, the removal after more than a second.
+        // The number is drawn at once, and the removal is visible after more than a second.
         try server.run(
             "BEGIN; DELETE FROM \(schema).value; SELECT nextval('\(schema).change'); SELECT pg_sleep(2); COMMIT")
         #expect(seen.take { $0 } != nil)
     }
 
-    @Test("a change during a lost connection is reported after it")
+    @Test("a change during a lost connection is reported afterwards")
     func lostConnection() throws {
         let server = try PostgreSQLServer()
         let store = try OpenStore(server.uri())

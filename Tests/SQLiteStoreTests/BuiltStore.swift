@@ -5,7 +5,7 @@ import LocalDataHost
 import TestSupport
 import Testing
 
-/// The plugin as it was built, opened through the boundary as a host does, on a database in a folder of its own.
+/// The built plugin, opened through the boundary as by a host, with a database in a temporary folder.
 struct BuiltStore: Sendable {
     static let file = "values.sqlite"
     let folder: TemporaryFolder
@@ -63,10 +63,10 @@ struct BuiltStore: Sendable {
         return findings
     }
 
-    /// Runs statements in the store's database, as any other program would.
+    /// Runs statements in the store's database, as another program would.
     func run(_ statements: String) throws { try Self.run(statements, in: "\(folder.path)/\(Self.file)") }
 
-    /// Runs statements in a database, which is created if it is missing.
+    /// Runs statements in a database, and creates it if it is missing.
     static func run(_ statements: String, in path: String) throws {
         var connection: OpaquePointer?
         defer { sqlite3_close(connection) }

@@ -14,7 +14,7 @@ import Testing
         return try store.store.verify(handle)
     }
 
-    @Test("a database of an earlier version is read as it is, and gets them with its next values")
+    @Test("a database of an earlier version is readable, and gets them with its next values")
     func earlierDatabase() throws {
         let large = Data(seed: 1, count: 300_000)
         try store.set("small", Data("old".utf8))
@@ -38,7 +38,7 @@ import Testing
         #expect(try later.findings() == [])
     }
 
-    @Test("a value that a program stored which knows no checksums is not taken for a corrupt one")
+    @Test("a value from a program without checksums is not taken for a corrupt one")
     func earlierProgram() throws {
         try store.set("name", Data("value".utf8))
         #expect(try state("name") == .intact)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("values that are stored many at once have them, too")
+    @Test("values that are stored in bulk have them, too")
     func many() throws {
         let changes = BulkChangeList(capacity: 100)
         let place = changes.add(store.place)

@@ -4,7 +4,7 @@ import LocalDataHost
 import TestSupport
 import Testing
 
-@Suite("What the SQLite store keeps")
+@Suite("The content of the SQLite store")
 struct ContentTests {
     @Test(
         "a value of any size comes back, also over one of another size, and leaves no pieces",
@@ -22,7 +22,7 @@ struct ContentTests {
         #expect(try store.findings() == [])
     }
 
-    @Test("a batch that sets a large value twice leaves the pieces of the second alone")
+    @Test("a batch that sets a large value twice leaves only the pieces of the second value")
     func largeTwice() throws {
         let store = try BuiltStore()
         let handle = try store.handle("name")
@@ -35,7 +35,7 @@ struct ContentTests {
         #expect(try store.findings() == [])
     }
 
-    @Test("all that a transaction reads is of one moment, and it commits only if that is still so")
+    @Test("a transaction reads a snapshot, and commits only if that is still current")
     func oneMoment() throws {
         let store = try BuiltStore()
         let keys = try ["first", "second", "third"].map { try store.handle($0) }
@@ -51,7 +51,7 @@ struct ContentTests {
         #expect(try store.store.get(keys[1], in: reading) == Data("2".utf8))
         #expect(try store.store.get(keys[2], in: reading) == nil)
         #expect(throws: StorageError.busy) { try store.store.commit(reading) }
-        // As many as there are connections at once, and given up in all ways.
+        // As many as the maximum of connections, and abandoned in all ways.
         for _ in 0..<20 {
             let some = try (0..<20).map { _ in try store.store.begin() }
             for transaction in some { #expect(try store.store.get(keys[1], in: transaction) == Data("later".utf8)) }
@@ -67,12 +67,12 @@ struct ContentTests {
         #expect(try store.get("first") == Data("last".utf8))
     }
 
-    @Test("a batch that fails in its middle leaves nothing, not even the places that it made")
+    @Test("a batch that fails in its middle leaves nothing, not even the namespaces that it created")
     func failedBatch() throws {
         let store = try BuiltStore(["largestValue": .integer(1000)])
         try store.set("kept", Data("old".utf8))
         let new = StorageNamespace(domain: "userDefaults", scope: "new")
-        // Another program's rule stands in for what fails in the middle.
+        // Another program's rule simulates the failure in the middle.
         try store.run(
             "CREATE TRIGGER stop BEFORE INSERT ON value WHEN new.name = 'stop' BEGIN SELECT RAISE(ABORT, 'no'); END")
         let changes = [
@@ -83,7 +83,7 @@ struct ContentTests {
         #expect(throws: StorageError.self) { try store.store.apply(changes) }
         #expect(try store.get("kept") == Data("old".utf8))
         #expect(try store.get("first", in: new) == nil)
-        // The number of the place that was taken back now goes to another one.
+        // The number of the namespace that was rolled back now goes to another one.
         let other = StorageNamespace(domain: "userDefaults", scope: "other")
         try store.set("first", Data("other".utf8), in: other)
         #expect(try store.get("first", in: new) == nil)
@@ -93,7 +93,7 @@ struct ContentTests {
         for change in changes { store.store.release(change.key) }
     }
 
-    @Test("names are listed by their bytes across pages, also at the ends of what a name can be")
+    @Test("names are listed in byte order across pages, including the smallest and largest possible names")
     func names() throws {
         let store = try BuiltStore(["synchronous": .string("normal")])
         var names = (0..<1500).map { "n\($0)" }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The files of the SQLite store")
 struct DatabaseFileTests {
-    @Test("nothing is made before the first value, and then with the modes 0600 and 0700")
+    @Test("nothing is created before the first value, and then files have mode 0600 and folders 0700")
     func modes() throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/deep/er/my.sqlite"
@@ -34,13 +34,14 @@ struct DatabaseFileTests {
         for file in try folder.entries("made") { #expect(try folder.mode("made/\(file)") == 0o660, "\(file)") }
     }
 
-    @Test("takes values again once the index of the log can be written, and not only with the next start")
+    @Test("takes values again once the index of the log can be written, and not only after the next start")
     func readOnlyIndex() throws {
         let folder = try TemporaryFolder()
         let first = try BuiltStore(in: folder)
         try first.set("name", Data("before".utf8))
         first.store.close()
-        // As after an error of the disk: all connections of a process share how the first one has opened the index.
+        // As after an error of the disk: all connections of a process share the way in which the first one has opened
+        // the index.
         let path = "\(folder.path)/\(BuiltStore.file)"
         try Data().write(to: URL(filePath: "\(path)-shm"))
         var reader: OpaquePointer?
@@ -57,7 +58,7 @@ struct DatabaseFileTests {
         #expect(try store.get("name") == Data("before".utf8))
         sqlite3_close(reader)
         reader = nil
-        // One that reads at that time still shares it.
+        // Another connection that is reading at that time still shares it.
         #expect(throws: StorageError.permissionDenied) { try store.set("name", Data("during".utf8)) }
         store.store.rollback(transaction)
         let later = try store.store.begin()
@@ -94,7 +95,7 @@ struct DatabaseFileTests {
         #expect(try store.get("name") == Data("here".utf8))
     }
 
-    @Test("a path with characters that a URI or SQL would interpret is a path")
+    @Test("a path with characters that a URI or SQL would interpret is used literally")
     func strangePaths() throws {
         for name in [
             "a b", "100%", "%41", "what?immutable=0", "a#b", "quote'\"", "e\u{301}", "semi;colon", "new\nline",
@@ -127,7 +128,7 @@ struct DatabaseFileTests {
         for _ in 0..<2000 { try store.set("name", value) }
         let size = try FileManager.default.attributesOfItem(
             atPath: "\(store.folder.path)/\(BuiltStore.file)-wal")[.size]
-        // 40 MB were written.
+        // The changes wrote 40 MB.
         #expect(try #require(size as? Int) < 16 << 20)
     }
 }

@@ -4,10 +4,10 @@ import LocalDataHost
 import TestSupport
 import Testing
 
-@Suite("What the SQLite store refuses, and leaves as it is")
+@Suite("Files that the SQLite store refuses and leaves unchanged")
 struct RefusalTests {
-    /// Opening fails with the code, the message has the words, and the file is the same afterwards, with nothing
-    /// beside.
+    /// Expects that opening fails with the code, that the message has the words, and that the file is unchanged and
+    /// alone in its folder.
     private func expectRefusal(
         _ folder: TemporaryFolder, _ code: StorageError.Code, _ words: String,
         location: SourceLocation = #_sourceLocation
@@ -22,7 +22,7 @@ struct RefusalTests {
         #expect(try folder.entries() == entries, sourceLocation: location)
     }
 
-    @Test("a database of a later schema, whether its log was brought in or not")
+    @Test("a database of a later schema, whether or not its log was checkpointed")
     func laterSchema() throws {
         let folder = try TemporaryFolder()
         do {
@@ -38,7 +38,7 @@ struct RefusalTests {
     func laterSchemaInLog() throws {
         let store = try BuiltStore()
         try store.set("name", Data("value".utf8))
-        // The store is open, so that the change stays in the log.
+        // The store is open, so the change stays in the log.
         try store.run("PRAGMA user_version = 2")
         let error = #expect(throws: StorageError.self) { try BuiltStore(in: store.folder) }
         #expect(error?.code == .unsupported)
@@ -98,7 +98,7 @@ struct RefusalTests {
         }
     }
 
-    @Test("a change when the database was deleted while it was open", arguments: [true, false])
+    @Test("a change after the open database was deleted", arguments: [true, false])
     func deleted(hasWritten: Bool) throws {
         let first = try BuiltStore()
         try first.set("name", Data("old".utf8))

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Many threads and connections on one SQLite database")
 struct TurnTests {
-    @Test("two stores of one process with eight threads each: nothing is lost, and nobody is turned away")
+    @Test("two stores of one process with eight threads each: nothing is lost, and no call fails")
     func writers() async throws {
         let folder = try TemporaryFolder()
         let stores = try [BuiltStore(in: folder), BuiltStore(in: folder)]
@@ -28,7 +28,7 @@ struct TurnTests {
         #expect(try stores[1].findings() == [])
     }
 
-    @Test("one of two transactions that add to one number is refused, and the number is right")
+    @Test("one of two transactions that add to the same number is refused, and the number is right")
     func transactions() async throws {
         let store = try BuiltStore()
         try store.set("count", Data("0".utf8))

@@ -14,8 +14,8 @@ struct WatchTests {
         try store.set("in/a", Data([1]))
         try store.set("out", Data([1]))
         #expect(told.all == ["in/a"])
-        // Another store on the same file is somebody else, whose change is found by asking once a second: when that is
-        // told, everything before would have been.
+        // Another store on the same file counts as another process, whose changes are found by a query once a second:
+        // when that one is reported, all earlier ones would have been.
         let other = try BuiltStore(in: store.folder)
         #expect(told.all == ["in/a"])
         try other.set("in/b", Data([1]))
@@ -23,7 +23,7 @@ struct WatchTests {
         store.store.unwatch(watch)
     }
 
-    @Test("a database that another makes is noticed")
+    @Test("a database that another process creates is noticed")
     func made() throws {
         let folder = try TemporaryFolder()
         let (store, other) = (try BuiltStore(in: folder), try BuiltStore(in: folder))

@@ -15,14 +15,14 @@ struct ClientTests {
 
     private static let text = Data("p\u{e4}ss w0rd \\ 'x' \"y\" $z".utf8)
 
-    @Test("secret-tool finds what we stored")
+    @Test("secret-tool finds a value that the plugin stored")
     func secretToolReads() throws {
         try store.set(.secret("service", "user"), to: Self.text)
         let end = try session.run("/usr/bin/secret-tool", "lookup", "service", "service", "username", "user")
         #expect(end.output == Self.text, "\(end.errors)")
     }
 
-    @Test("what secret-tool stored we find, and what we set then it finds, in the same item")
+    @Test("the plugin finds secret-tool's value, and secret-tool finds the plugin's new value, in the same item")
     func secretToolWrites() throws {
         let end = try session.run(
             "/usr/bin/secret-tool", "store", "--label=Theirs", "service", "service", "username", "user",
@@ -34,7 +34,7 @@ struct ClientTests {
         #expect(try items().map(\.["label"]) == ["Theirs"])
     }
 
-    @Test("secret-tool replaces what we stored, in the same item")
+    @Test("secret-tool replaces a value that the plugin stored, in the same item")
     func secretToolReplaces() throws {
         try store.set(.secret("service", "user"), to: Data("ours".utf8))
         let end = try session.run(
@@ -45,7 +45,7 @@ struct ClientTests {
         #expect(try items().count == 1)
     }
 
-    @Test("Python's keyring finds, replaces and removes what we stored, in the same item")
+    @Test("Python's keyring finds, replaces and removes a value that the plugin stored, in the same item")
     func keyring() throws {
         try store.set(.secret("service", "user"), to: Self.text, attributes: ValueAttributes(owner: "somebody"))
         #expect(try session.client("keyring", "get", "service", "user") == Self.text)
@@ -56,7 +56,7 @@ struct ClientTests {
         #expect(try store.get(.secret("service", "user")) == nil)
     }
 
-    @Test("what Python's keyring stored we find, and what we set then it finds and replaces, in the same item")
+    @Test("the plugin finds Python keyring's value, and keyring finds and replaces the new value, in the same item")
     func keyringFirst() throws {
         try session.client("keyring", "set", "service", "user", input: Self.text)
         try replaceTheirs()
@@ -66,7 +66,7 @@ struct ClientTests {
         #expect(try items().count == 1)
     }
 
-    @Test("secret-tool clears what we stored, and does not find what we removed")
+    @Test("secret-tool clears a value that the plugin stored, and does not find one that the plugin removed")
     func secretToolClears() throws {
         for isTheirs in [true, false] {
             try store.set(.secret("service", "user"), to: Self.text)
@@ -83,7 +83,7 @@ struct ClientTests {
         }
     }
 
-    @Test("what others stored we remove", arguments: ["keyring", "storage"])
+    @Test("the plugin removes values that others stored", arguments: ["keyring", "storage"])
     func removesTheirs(_ library: String) throws {
         try session.client(library, "set", "service", "user", input: Self.text)
         #expect(try items().count == 1)
@@ -91,7 +91,7 @@ struct ClientTests {
         #expect(try items().isEmpty)
     }
 
-    @Test("secretstorage finds what we stored, and we find its bytes")
+    @Test("secretstorage finds a value that the plugin stored, and the plugin finds its bytes")
     func secretStorage() throws {
         try store.set(.secret("service", "user"), to: Self.text)
         #expect(try session.client("storage", "get", "service", "user") == Self.text)
@@ -100,7 +100,7 @@ struct ClientTests {
         #expect(try store.get(.secret("service", "bytes")) == bytes)
     }
 
-    @Test("secretstorage replaces and removes what we stored, in the same item")
+    @Test("secretstorage replaces and removes a value that the plugin stored, in the same item")
     func secretStorageReplaces() throws {
         try store.set(.secret("service", "user"), to: Data("ours".utf8))
         try session.client("storage", "set", "service", "user", input: Self.text)
@@ -110,7 +110,7 @@ struct ClientTests {
         #expect(try store.get(.secret("service", "user")) == nil)
     }
 
-    @Test("what secretstorage stored we find, and what we set then it finds, in the same item")
+    @Test("the plugin finds secretstorage's value, and secretstorage finds the new value, in the same item")
     func secretStorageFirst() throws {
         try session.client("storage", "set", "service", "user", input: Self.text)
         try replaceTheirs()
@@ -118,7 +118,7 @@ struct ClientTests {
         #expect(try items().map(\.["label"]) == ["made by another"])
     }
 
-    /// Reads what another has stored and sets it.
+    /// Reads a value that another program has stored, and replaces it.
     private func replaceTheirs() throws {
         #expect(try store.exists(.secret("service", "user")))
         #expect(try store.get(.secret("service", "user")) == Self.text)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The plugin of the secret service")
 struct ConformanceTests {
-    @Test("keeps every promise of a store, over gnome-keyring, as ld-host tries it")
+    @Test("keeps every promise of a store, over gnome-keyring, as tested by ld-host")
     func conforms() throws {
         let session = try Session(.keyring())
         let end = try session.run(BuiltProducts.host, "plugins", "test", StoreProgram.plugin)
@@ -15,7 +15,7 @@ struct ConformanceTests {
         #expect(report.contains("48 passed, 0 failed") || report.contains("49 passed, 0 failed"), "\(report)")
     }
 
-    @Test("says that it is a keychain which processes share, and that nothing is sure to survive a power loss")
+    @Test("declares a keychain that processes share, and no guarantee against a power loss")
     func properties() throws {
         let session = try Session(.nothing)
         let store = try session.open()

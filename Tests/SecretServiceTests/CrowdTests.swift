@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Many processes at the secret service")
 struct CrowdTests {
-    /// Runs sixteen processes that write fifty values each, all at once; every one of them checks what it reads.
+    /// Runs sixteen processes that write fifty values each at the same time; each checks the values that it reads.
     private func crowd(_ names: String, in session: Session) throws {
         let end = try session.run(
             "/bin/sh", "-c",
@@ -18,7 +18,7 @@ struct CrowdTests {
         #expect(end.status == 0 && end.output.isEmpty, "\(String(decoding: end.output, as: UTF8.self))\(end.errors)")
     }
 
-    @Test("lose nothing under names of their own", .timeLimit(.minutes(5)))
+    @Test("lose nothing under separate names", .timeLimit(.minutes(5)))
     func ownNames() throws {
         let session = try Session(.keyring())
         try crowd("first-$process second-$process", in: session)
@@ -26,7 +26,7 @@ struct CrowdTests {
         let names = try store.names(in: StorageNamespace(domain: "keychain", scope: "crowd"))
         #expect(names == (1...16).flatMap { ["first-\($0)", "second-\($0)"] }.sorted())
         for name in names {
-            // The last round that wrote the name: 48 and 49 of 0 to 49.
+            // The last of the rounds 0 to 49 that wrote the name: 48 or 49.
             let last = name.hasPrefix("first") ? " 48>" : " 49>"
             let value = try #require(try store.get(.secret("crowd", name)))
             #expect(String(decoding: value, as: UTF8.self).hasSuffix(last), "\(name)")

@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The former keychain, where it was the secret service")
+@Suite("A secret service that was the keychain before")
 struct DiagnosisTests {
     private let session: Session
 
     init() throws { session = try Session(.keyring()) }
 
-    /// Runs lines of sh with `ld-host` on the path; stops at the first that fails.
+    /// Runs lines of sh with `ld-host` on the path; stops at the first command that fails.
     private func shell(_ lines: String) throws -> String {
         let end = try session.run(
             "/bin/sh", "-ec", lines, adding: ["PATH": "\(BuiltProducts.folder):/usr/bin:/bin"])
@@ -45,7 +45,7 @@ struct DiagnosisTests {
         #expect(moved == "1 of 1 value was copied to 'sealed-files', which had 0\nsecretsecret")
     }
 
-    @Test("that does not answer is waited for once, and named by audit and doctor, which end with 2")
+    @Test("that does not answer makes audit and doctor wait once; both name it and end with 2")
     func silent() throws {
         let session = try Session(.fault("silent"))
         func run(_ line: String) throws -> (status: Int32, text: String) {
@@ -69,7 +69,7 @@ struct DiagnosisTests {
         }
     }
 
-    @Test("is found also where no configuration names it any more, until it is forgotten")
+    @Test("is found even if no configuration names it any more, until it is forgotten")
     func findsFormerComponent() throws {
         let output = try shell(
             """
@@ -93,7 +93,7 @@ struct DiagnosisTests {
                 """)
     }
 
-    @Test("is emptied by a move, of which each value was read back, and from then on serves no more")
+    @Test("is emptied by a move that reads each value back, and then no longer serves")
     func moves() throws {
         let output = try shell(
             """

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Faults of the bus and of the secret service")
 struct FaultTests {
-    /// What is tried: the calls, and whether they change something.
+    /// The calls to try, and whether they change something.
     enum Call: CaseIterable {
         case get, exists, set, remove, names, attributes
 
@@ -23,7 +23,7 @@ struct FaultTests {
         }
     }
 
-    /// The error of a call that has to fail, and the time that it took.
+    /// The error of a call that must fail, and the time that it took.
     private func failure(
         _ call: Call, _ store: LoadedStore, _ location: SourceLocation = #_sourceLocation
     ) throws -> (error: StorageError, time: Duration) {
@@ -34,10 +34,10 @@ struct FaultTests {
         return (error, SuspendingClock.now - start)
     }
 
-    /// Long enough for a machine that is busy, and far below what D-Bus waits by itself.
+    /// Long enough for a busy machine, and far below D-Bus's own timeout.
     private static let soon: Duration = .seconds(15)
 
-    @Test("no bus is an error that says so", arguments: Call.allCases)
+    @Test("a missing bus is an error that says so", arguments: Call.allCases)
     func noBus(_ call: Call) throws {
         let session = try Session(.nothing)
         let store = try session.open()
@@ -47,7 +47,7 @@ struct FaultTests {
         #expect(time < Self.soon)
     }
 
-    @Test("no address of a bus is an error that names what was looked for")
+    @Test("a missing bus address is an error that says so")
     func noAddress() throws {
         let session = try Session(.nothing)
         let end = try session.store(
@@ -81,7 +81,7 @@ struct FaultTests {
         third.end()
     }
 
-    @Test("a silent service costs the time that the options give it", arguments: ["mute", "silent"], Call.allCases)
+    @Test("a silent service takes the time that the options allow", arguments: ["mute", "silent"], Call.allCases)
     func silent(_ fault: String, _ call: Call) throws {
         let session = try Session(.fault(fault))
         let (error, time) = try failure(call, session.open(SecretOptions(timeout: 0.3)))
@@ -89,7 +89,7 @@ struct FaultTests {
         #expect(time >= .milliseconds(290) && time < Self.soon, "\(time)")
     }
 
-    @Test("a call that passes no secret does not wait for the session, and the others no longer than the options say")
+    @Test("a call without a secret does not wait for the session, and others wait no longer than the options allow")
     func noSession() throws {
         let session = try Session(.fault("sessionless"))
         #expect(try session.open(SecretOptions(timeout: 30)).exists(.secret("service", "user")))
@@ -100,7 +100,7 @@ struct FaultTests {
         }
     }
 
-    @Test("many threads wait for a silent service no longer than one", .timeLimit(.minutes(1)))
+    @Test("many threads wait for a silent service no longer than a single one", .timeLimit(.minutes(1)))
     func silentThreads() throws {
         let session = try Session(.fault("mute"))
         let store = try session.open(SecretOptions(timeout: 0.5))
@@ -111,7 +111,7 @@ struct FaultTests {
         #expect(SuspendingClock.now - start < Self.soon)
     }
 
-    @Test("a service that ends while it is asked is an error at once")
+    @Test("a service that ends during a read is an error at once")
     func dies() throws {
         let session = try Session(.fault("dies"))
         let (error, time) = try failure(.get, session.open())
@@ -119,7 +119,7 @@ struct FaultTests {
         #expect(time < Self.soon)
     }
 
-    @Test("a service that ends while it changes something leaves it open whether it did")
+    @Test("a service that ends during a change leaves the outcome unknown")
     func diesLate() throws {
         let session = try Session(.fault("dies-late"))
         let (error, time) = try failure(.set, session.open())
@@ -128,7 +128,7 @@ struct FaultTests {
     }
 
     @Test(
-        "a service that misbehaves is an error of its own and never the end of the process",
+        "a misbehaving service causes a specific error and never ends the process",
         arguments: [
             ("refusing", .keychainError, "org.example.Error.Refused"), ("forbidding", .permissionDenied, "refuses"),
             ("nonsense", .corrupt, "cannot decrypt"), ("mistyped", .keychainError, "type"),
@@ -139,7 +139,7 @@ struct FaultTests {
         #expect(error.code == code && error.message.contains(text), "\(error)")
     }
 
-    @Test("a service that forgets its session is asked for another, and nothing is noticed")
+    @Test("if a service forgets the session, the plugin opens another, and callers notice nothing")
     func forgets() throws {
         let session = try Session(.fault("forgetful"))
         let store = try session.open()
@@ -147,7 +147,7 @@ struct FaultTests {
     }
 
     @Test(
-        "GLib's warnings and wishes leave the process and its standard error alone",
+        "GLib's warnings and settings do not affect the process or its standard error",
         arguments: ["nonsense", "mistyped", "silent"])
     func debugging(_ fault: String) throws {
         let session = try Session(.fault(fault))

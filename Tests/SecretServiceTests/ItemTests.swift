@@ -28,10 +28,10 @@ struct ItemTests {
             ])
     }
 
-    @Test("keep the attributes that others gave them when we set them")
+    @Test("keep other programs' attributes when the plugin sets a new value")
     func foreignAttributes() throws {
         try session.client("keyring", "set", "service", "user", input: Data("theirs".utf8))
-        // gnome-keyring adds the schema by itself, when it has written its file.
+        // gnome-keyring adds the schema by itself, once it has written its file.
         func items() throws -> [[String: String]] {
             try session.items("service", "user").map { $0.filter { $0.key != "xdg:schema" } }
         }
@@ -46,9 +46,9 @@ struct ItemTests {
         #expect(try store.attributes(of: .secret("service", "user"))?.serializer == "json")
     }
 
-    @Test("of one address are the newest one, and all of them when it is removed")
+    @Test("of one address give the newest value, and a removal removes all of them")
     func several() throws {
-        // Nothing of these replaces another: each has an attribute that the others lack.
+        // None of these replaces another: each has an attribute that the others lack.
         for word in ["one", "two", "three"] {
             let end = try session.run(
                 "/usr/bin/secret-tool", "store", "--label=\(word)", "service", "service", "username", "user", "word",
@@ -56,7 +56,8 @@ struct ItemTests {
             #expect(end.status == 0, "\(end.errors)")
         }
         #expect(try session.items("service", "user").count == 3)
-        // Of one second, so the greater path decides; the change below is a matter of the same second or a later one.
+        // All have the same second, so the greater path decides; the change below falls into that second or a later
+        // one.
         #expect(try store.get(.secret("service", "user")) == Data("three".utf8))
         try store.set(.secret("service", "user"), to: Data("new".utf8))
         #expect(try store.get(.secret("service", "user")) == Data("new".utf8))
@@ -91,7 +92,7 @@ struct ItemTests {
         #expect(try store.names(in: address.place) == [address.name])
     }
 
-    @Test("are found by place and prefix among those of others")
+    @Test("are found by namespace and prefix among those of others")
     func prefix() throws {
         for index in 0..<20 { try store.set(.secret("service", "key \(index)"), to: Data()) }
         try session.client("keyring", "set", "service", "other", input: Data("x".utf8))

@@ -9,7 +9,7 @@ import Testing
 struct PromptTests {
     private static let address = StorageAddress.secret("service", "user")
 
-    /// A session whose default collection holds a value and is locked.
+    /// A session whose default collection has a value and is locked.
     private func lockedSession(_ answers: String...) throws -> Session {
         let session = try Session(.keyring(answers: answers))
         try session.open().set(Self.address, to: Data("value".utf8))
@@ -17,11 +17,11 @@ struct PromptTests {
         return session
     }
 
-    @Test("are unlocked by the password that the person at the prompt gives, once for all threads")
+    @Test("are unlocked by the password from the prompt, once for all threads")
     func unlocked() throws {
         let session = try lockedSession("ok:\(Session.password)")
         let store = try session.open()
-        // A second question would find the prompter without an answer.
+        // The prompter would have no answer for a second question.
         let found = Mutex(0)
         onThreads(8) { _ in
             #expect(throws: Never.self) {
@@ -37,7 +37,7 @@ struct PromptTests {
         try call.make(on: session.open())
     }
 
-    @Test("stay locked for a question whether a value is there")
+    @Test("stay locked when a caller asks whether a value exists")
     func existsWithoutUnlocking() throws {
         let session = try lockedSession("cancel")
         let store = try session.open(SecretOptions(promptTimeout: 0))
@@ -47,7 +47,7 @@ struct PromptTests {
         #expect(throws: StorageError.keychainError) { try store.get(Self.address) }
     }
 
-    @Test("stay locked when the person says no")
+    @Test("stay locked when the person refuses")
     func cancelled() throws {
         let session = try lockedSession("cancel", "ok:\(Session.password)")
         let store = try session.open()
@@ -56,7 +56,7 @@ struct PromptTests {
         #expect(try store.get(Self.address) == Data("value".utf8))
     }
 
-    @Test("are a distinct error where there is no screen for the prompt")
+    @Test("are a distinct error without a screen for the prompt")
     func noScreen() throws {
         let session = try lockedSession()
         let end = try session.store("get", "keychain", "service", "user")
@@ -65,20 +65,20 @@ struct PromptTests {
         #expect(end.errors.contains("no screen"), "\(end.errors)")
     }
 
-    @Test("are made, with a password that the person chooses, if the options name one that is missing")
+    @Test("are created, with a password that the person chooses, if the options name a missing one")
     func made() throws {
         let session = try Session(.keyring(answers: ["ok:another password"]))
         let store = try session.open(SecretOptions(collection: "My Secrets"))
         #expect(try store.get(Self.address) == nil)
         try store.set(Self.address, to: Data("value".utf8))
         #expect(try store.get(Self.address) == Data("value".utf8))
-        // Found again by its label, and not made again.
+        // The collection is found by its label, and not created again.
         #expect(try session.open(SecretOptions(collection: "My Secrets")).get(Self.address) == Data("value".utf8))
         #expect(try session.open().get(Self.address) == nil)
     }
 
     @Test(
-        "are an error within the person's time, whatever the service makes of its question",
+        "are an error within the prompt's time limit, whatever the service does with the prompt",
         arguments: [
             ("dismissing", .cancelled, "dismissed"), ("waiting", .timedOut, "nobody answered"),
             ("vanishing", .storeUnavailable, "ended during the call"), ("stubborn", .keychainError, "locked"),
@@ -92,19 +92,19 @@ struct PromptTests {
         #expect(SuspendingClock.now - start < .seconds(15))
     }
 
-    @Test("are dismissed when the person's time is up")
+    @Test("are dismissed when the prompt's time limit is over")
     func takenBack() throws {
         let session = try Session(.fault("waiting"))
         let store = try session.open(SecretOptions(promptTimeout: 0.3))
         #expect(throws: StorageError.timedOut) { try store.get(Self.address) }
-        // Messages of one connection come in order: when this has its answer, everything before it has come.
+        // Messages of one connection arrive in order: once this is answered, all earlier ones have arrived.
         #expect(try store.exists(Self.address))
         let asked = try String(contentsOfFile: "\(session.home)/asked", encoding: .utf8).split(separator: "\n")
         let prompt = "/org/freedesktop/secrets/prompt/p1"
         #expect(asked.filter { $0.hasSuffix(prompt) } == ["Prompt \(prompt)", "Dismiss \(prompt)"], "\(asked)")
     }
 
-    @Test("are not shown if the options give the person no time")
+    @Test("are not shown if the options allow no time for a prompt")
     func unasked() throws {
         let session = try Session(.fault("dismissing"))
         let store = try session.open(SecretOptions(promptTimeout: 0))

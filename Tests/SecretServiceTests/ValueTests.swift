@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Values of the secret service")
 struct ValueTests {
-    /// Values that have broken one store of secrets or another.
+    /// Values that have broken other secret stores.
     static let values: [String: Data] = [
         "empty": Data(), "leading dash": Data("-rf".utf8), "newline": Data("a\nb".utf8),
         "only a newline": Data("\n".utf8), "return": Data("a\r\nb".utf8), "tab": Data("\ta\tb".utf8),
@@ -63,7 +63,7 @@ struct ValueTests {
     }
 
     @Test(
-        "that are printable text are stored as they are, all others on one printable line",
+        "that are printable text are stored unchanged, all others as one printable line",
         arguments: [
             ("printable é", "printable é"), ("", ""), (#"a\b"#, #"a\b"#), ("a\nb", "\(mark)YQpi"),
             ("\u{0}", "\(mark)AA=="),
@@ -75,7 +75,7 @@ struct ValueTests {
         #expect(try session.client("storage", "get", "lines", "name") == Data(line.utf8))
     }
 
-    @Test("above the limit are refused, and the old one stands")
+    @Test("above the limit are refused, and the old value stays")
     func tooLarge() throws {
         let session = try Session(.keyring())
         let store = try session.open()
@@ -86,11 +86,11 @@ struct ValueTests {
         #expect(try store.get(.secret("large", "name")) == Data("old".utf8))
     }
 
-    @Test("never appear on the bus as they are")
+    @Test("never appear on the bus in plain text")
     func encrypted() throws {
         let session = try Session(.keyring())
         let secret = "SECRET-THAT-NOBODY-HEARS"
-        // The monitor tells when it listens, and then everything that is said until the bus names it again.
+        // The monitor reports when it listens, and then everything sent until the bus names it again.
         let end = try session.run(
             "/bin/sh", "-c",
             """

@@ -6,7 +6,7 @@ import Testing
 @testable import MigrationManifest
 
 @Suite("steps that change after they have run", .timeLimit(.minutes(3))) struct ChangedStepTests {
-    /// Where the manifest is.
+    /// The location of the manifest.
     enum Form: CaseIterable { case configuration, file }
 
     private static let first = #"{"id":"first","onConflict":"takeSource","rename":{"from":"rows/a","to":"rows/b"}}"#
@@ -25,12 +25,12 @@ import Testing
         return try #require(report.entries.first { $0.migration == "first" })
     }
 
-    @Test("a step that is added makes no other one a changed one", arguments: Form.allCases)
+    @Test("adding a step does not make others count as changed", arguments: Form.allCases)
     func added(_ form: Form) async throws {
         let home = try ManifestHome()
         defer { home.remove() }
         #expect(try await Self.run(Self.router(home, form, Self.first), "1").outcome == .migrated)
-        // The steps in another order, one of them after another, and with other spaces.
+        // The steps are in another order, one depends on another, and the spaces differ.
         let after = Self.first.replacing(#""rename":"#, with: #""after": ["second"],  "revision": 1, "rename": "#)
         for (value, steps) in [("2", [Self.first, Self.second]), ("3", [Self.second, after]), ("4", [Self.first])] {
             let router = try Self.router(home, form, steps.joined(separator: ", "))
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "a step that ran and is changed is refused by pack and step, unless its revision is another",
+        "a changed step that has run is refused by pack and step, unless its revision differs",
         arguments: Form.allCases)
     func changed(_ form: Form) async throws {
         let home = try ManifestHome()
@@ -52,7 +52,7 @@ import Testing
         #expect(try await Self.run(Self.router(home, form, Self.first), "1").outcome == .migrated)
         let changed = Self.first.replacing("rows/a", with: "rows/z")
         let router = try Self.router(home, form, changed, Self.second)
-        // What has nothing to do fails nothing, and is told.
+        // A migration with nothing to do does not fail, and the change is reported.
         #expect(try await router.migrate([AnyStorageKey(StorageKeyDescriptor(address: "rows/b"))]).failures.isEmpty)
         let problem = try await router.migrationStatus().migrations.first { $0.migration == "first" }?.problem
         #expect(problem?.contains("the pack 'ours' has changed its migration 'first'") == true, "\(problem ?? "")")
@@ -95,7 +95,7 @@ import Testing
         + #""map":{"from":"rows/a","to":"rows/b","fields":[{"drop":"/x"},{"set":"/y","value":{"b":1,"a":"1"}}]}}"#
 
     @Test(
-        "a step's id, order and notation do not belong to its fingerprint",
+        "a step's id, order and notation are not part of its fingerprint",
         arguments: [
             (#""first""#, #""another""#), (#""revision":2,"#, ""), (#""after":["second"],"#, ""),
             (#"{"b":1,"a":"1"}"#, "{ \"a\" : \"1\",\n \"b\" : 1 }"),
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(
-        "everything else is",
+        "everything else is part of it",
         arguments: [
             (#""fail""#, #""takeSource""#), (#""onConflict":"fail","#, ""), ("<2", "<3"), ("dataVersion", "appVersion"),
             ("rows/a", "rows/A"), ("rows/b", "rows/e"), (#"{"drop":"/x"},"#, ""), ("/x", "/z"),
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(
-        "a step for a prefix that ran and is changed is refused as soon as there is something to move",
+        "a changed step for a prefix that has run is refused as soon as there is something to move",
         arguments: Form.allCases)
     func changedPrefix(_ form: Form) async throws {
         let home = try ManifestHome()
@@ -152,7 +152,7 @@ import Testing
         #expect(try await router.text(at: "rows/new.b") == "2")
     }
 
-    @Test("a step for a prefix has one, too")
+    @Test("a step for a prefix has a fingerprint, too")
     func ranges() throws {
         let step = #"{"id":"all","move":{"from":"userDefaults/old.*","to":"rows/old.*"}}"#
         #expect(try Self.fingerprint(step) != nil)

@@ -42,7 +42,7 @@ private struct Written: UserDefaultsContainer {
         } catch { return error }
     }
 
-    @Test("what an app writes is read as it is, but for what only the app can run")
+    @Test("a manifest that an app writes is read unchanged, except for steps that only the app can run")
     func roundTrip() throws {
         let data = try ContainerManifest(of: [Written.self]).encoded()
         let manifest = try Manifest([UInt8](data), of: "m.json")

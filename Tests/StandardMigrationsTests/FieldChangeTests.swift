@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(
-        "what does not fit names the place and no value",
+        "a member that does not fit is an error with the position and without the value",
         arguments: [
             (#"{"a":"secret"}"#, #"[{"move":"/b","to":"/c"}]"#, "'/b' is missing"),
             (#"{"a":"secret","b":1}"#, #"[{"rename":"/a","to":"b"}]"#, "'/b' has a value already"),

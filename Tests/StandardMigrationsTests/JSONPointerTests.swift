@@ -3,7 +3,7 @@ import Testing
 
 @testable import MigrationManifest
 
-@Suite("places in JSON") struct JSONPointerTests {
+@Suite("positions in JSON") struct JSONPointerTests {
     @Test("a fault has its line and column")
     func place() throws {
         let bytes = Array("{\n  \"a\": 1,\n  \"a\": 2\n}".utf8)
@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(
-        "pointers are read as RFC 6901 has them",
+        "pointers are read as RFC 6901 says",
         arguments: [
             ("", []), ("/", [""]), ("/a/b", ["a", "b"]), ("/a~1b/~0", ["a/b", "~"]), ("/~01", ["~1"]),
             ("/a//", ["a", "", ""]),

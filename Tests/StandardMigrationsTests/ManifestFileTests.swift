@@ -9,7 +9,7 @@ import Testing
 @Suite("manifests in files and in the configuration") struct ManifestFileTests {
     private static let step = #"{"id":"a","rename":{"from":"rows/a","to":"rows/b"}}"#
 
-    @Test("a file of one's own is read")
+    @Test("the user's own file is read")
     func read() throws {
         let home = try ManifestHome()
         defer { home.remove() }
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "a file that others can write, a link, a folder, a pipe, one that is not there or too large is refused by name")
+        "a file that others can write, a link, a folder, a pipe, an absent or too large file is refused by name")
     func refused() throws {
         let home = try ManifestHome()
         defer { home.remove() }
@@ -99,7 +99,7 @@ import Testing
         #expect(error.message.split(separator: "\n").allSatisfy { $0.hasPrefix(path) })
     }
 
-    @Test("of many mistakes the first ten are named, and steps that get in each other's way once the steps are right")
+    @Test("of many mistakes the first ten are named, and conflicts between steps once each step is right")
     func many() throws {
         let wrong = (1...12).map { "{\"id\":\"\($0)\",\"renmae\":{}}" }
         let error = try #require(throws: StorageError.self) { try Manifest(text: "[\(wrong.joined(separator: ","))]") }
@@ -111,8 +111,8 @@ import Testing
         #expect(order.message.split(separator: "\n").map { $0.prefix(8) } == ["step 'b'", "step 'c'"])
     }
 
-    /// That it lies installed where the hint says is what the package's session asks.
-    @Test("the guide that a hint names is there")
+    /// The package's session checks that the guide is installed where the hint says.
+    @Test("the guide that a hint names exists")
     func reference() throws {
         let guide = try #require(
             ManifestFaults.reference.split(whereSeparator: { " ,".contains($0) }).first { $0.hasSuffix(".md") })
@@ -120,7 +120,7 @@ import Testing
         #expect(article.contains("manifest"))
     }
 
-    @Test("the configuration's list says the same as a file")
+    @Test("the configuration's list has the same meaning as a file")
     func configured() throws {
         let manifest = try Manifest([
             ["id": "a", "default": ["key": "rows/a", "value": ["x": 1.5, "y": [2, nil, true]]], "revision": 2]

@@ -8,7 +8,7 @@ import Testing
 
 @testable import MigrationManifest
 
-/// A folder of one test with stores of several kinds, and the plugins that are built beside the tests.
+/// A temporary folder with stores of several kinds, and the plugins that are built with the tests.
 struct ManifestHome: Sendable {
     let folder: String
 
@@ -16,7 +16,7 @@ struct ManifestHome: Sendable {
 
     func remove() { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// A router that shares nothing with others but the folder, as processes do: `userDefaults` and `fileSystem` are
+    /// A router that shares only the folder with others, like a separate process: `userDefaults` and `fileSystem` are
     /// files, `rows` a database, and `keychain` files that the host seals.
     func router(version: String? = nil, _ text: String = "") throws -> StorageRouter {
         let app = version.map { "app: { version: \"\($0)\" }," } ?? ""
@@ -50,14 +50,14 @@ extension StorageRouter {
         try await setData(Data(text.utf8), for: AnyStorageKey(StorageKeyDescriptor(address: address)))
     }
 
-    /// The text at an address; `nil` if absent, whatever a migration would bring.
+    /// The text at an address; `nil` if absent. No migration runs.
     func text(at address: String) async throws -> String? {
         let key = AnyStorageKey(try StorageKeyDescriptor(address: address))
         guard try await exists(key) else { return nil }
         return try await data(for: key).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Runs every step of a manifest for single keys, and says what became of each, by its id.
+    /// Runs every step of a manifest for single keys, and returns the report of each, by its id.
     func run(_ manifest: Manifest) async throws -> [String: MigrationReport.Entry] {
         for migration in manifest.migrations { try await registerMigration(migration) }
         let report = try await migrate(manifest.migrations.map(\.destinationKey))
@@ -68,7 +68,7 @@ extension StorageRouter {
 }
 
 extension Manifest {
-    /// A manifest as a file has it, whose mistakes are reported without a file's lines.
+    /// A manifest in the form of a file; its mistakes are reported without line numbers.
     init(text: String) throws {
         let json = try JSON.parse(Array(text.utf8))
         do throws(ManifestFaults) { try self.init(json) } catch { throw error.error() }

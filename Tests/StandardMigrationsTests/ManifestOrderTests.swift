@@ -3,7 +3,7 @@ import Testing
 
 @testable import MigrationManifest
 
-@Suite("steps that meet") struct ManifestOrderTests {
+@Suite("steps with common keys") struct ManifestOrderTests {
     private func rename(_ id: String, _ from: String, _ to: String, after: String = "") -> String {
         let list = after.isEmpty ? "" : ",\"after\":[\"\(after)\"]"
         return "{\"id\":\"\(id)\",\"rename\":{\"from\":\"rows/\(from)\",\"to\":\"rows/\(to)\"}\(list)}"
@@ -20,7 +20,7 @@ import Testing
         #expect(try Manifest(text: "[\(steps.joined(separator: ","))]").steps.count == steps.count)
     }
 
-    @Test("seed defect 31: swaps and circles are found before anything is written")
+    @Test("seed defect 31: swaps and cycles are found before anything is written")
     func circles() throws {
         #expect(try error(rename("x", "a", "b"), rename("y", "b", "a")).contains("exchanges 'rows/b' and 'rows/a'"))
         #expect(try error(rename("x", "a", "b"), rename("y", "b", "a", after: "x")).contains("exchanges"))
@@ -32,7 +32,7 @@ import Testing
         #expect(try error(prefixes[0], prefixes[1]).contains("exchanges"))
     }
 
-    @Test("a chain needs an order, and the order has to be the one that ends the same each time")
+    @Test("a chain needs an order, and only the order with a repeatable result is accepted")
     func chains() throws {
         #expect(
             try error(rename("x", "a", "b"), rename("y", "b", "c"))
@@ -58,11 +58,11 @@ import Testing
         try accept(rename("x", "a", "c"), rename("y", "b", "c", after: "x"))
         try accept(rename("x", "a", "c"), #"{"id":"y","default":{"key":"rows/c","value":1},"after":["x"]}"#)
         try accept(rename("x", "a", "c"), rename("y", "b", "d"), rename("z", "ab", "cd"))
-        // Other places, other keys.
+        // Other namespaces have other keys.
         try accept(rename("x", "a", "b"), #"{"id":"y","rename":{"from":"rows:s/a","to":"rows:s/b"}}"#)
     }
 
-    @Test("a long chain is checked without a stack")
+    @Test("a long chain is checked without recursion")
     func longChain() throws {
         let steps = (0..<1000).map {
             rename("s\($0)", "k\($0)", "k\($0 + 1)", after: $0 == 0 ? "" : "s\($0 - 1)")

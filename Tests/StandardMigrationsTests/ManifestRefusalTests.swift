@@ -4,9 +4,9 @@ import Testing
 
 @testable import MigrationManifest
 
-@Suite("manifests that are wrong") struct ManifestRefusalTests {
+@Suite("invalid manifests") struct ManifestRefusalTests {
     @Test(
-        "the error names the step and the member, says what is wrong, and nothing runs",
+        "the error names the step, the member and the mistake, and nothing runs",
         arguments: [
             (#"{"id":"a"}"#, "step 'a': says nothing to do"),
             (#"{"rename":{}}"#, "step 1: 'id' is missing"),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MigrationManifest
 
-@Suite("the pack as it was built", .timeLimit(.minutes(3))) struct PackTests {
+@Suite("the built pack", .timeLimit(.minutes(3))) struct PackTests {
     private func text(_ options: String) -> String {
         "migrations: { packs: { ours: { component: \"standard\", options: { \(options) } } } }"
     }
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("a wrong manifest is refused before anything is written; a value that is there can still be read")
+    @Test("an invalid manifest is refused before anything is written; existing values can still be read")
     func refused() async throws {
         for (options, reason) in [
             (#"manifest: [{"id":"a","renmae":{}}]"#, "unknown member 'renmae'"),
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("an option that no component can have makes the configuration wrong as a whole")
+    @Test("an option that no component can have makes the whole configuration invalid")
     func wrongConfiguration() async throws {
         let home = try ManifestHome()
         defer { home.remove() }

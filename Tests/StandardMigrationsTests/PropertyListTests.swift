@@ -19,13 +19,13 @@ import Testing
         return try encoder.encode(value)
     }
 
-    @Test("the JSON of a property list is what the same value is as JSON")
+    @Test("a property list converts to the same JSON as its value")
     func decoded() throws {
         let json = try PropertyListReader.read(try encoded(Everything()))
         #expect(try JSONDecoder().decode(Everything.self, from: Data(json.text)) == Everything())
         #expect(json.value(at: try #require(JSONPointer("/large"))) == .number("18446744073709551615"))
         #expect(json.value(at: try #require(JSONPointer("/float"))) == .number("0.1"))
-        // The digits that tell it from other floats are those of another whole number.
+        // The shortest digits that identify the float are those of another whole number.
         #expect(json.value(at: try #require(JSONPointer("/wholeFloat"))) == .number("-429494272"))
         #expect(json.value(at: try #require(JSONPointer("/round"))) == .number("4"))
     }
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "what a property list cannot say is refused by its place, without its value",
+        "a value that a property list cannot express is refused with its position, without the value",
         arguments: [
             (#"{"a":[1,null]}"#, "'/a/1' is null"),
             (#"{"a":12345678901234567890123}"#, "'/a' is a number that would lose"),
@@ -55,7 +55,7 @@ import Testing
         #expect(fault.text.hasPrefix(reason) && !fault.text.contains("secret"))
     }
 
-    @Test("every damage of one byte, and every end that is missing, is an error or another value, and never a crash")
+    @Test("each damaged byte, and each truncation, gives an error or another value, and never a crash")
     func damage() throws {
         let bytes = try encoded(Everything())
         for index in bytes.indices {
@@ -68,7 +68,8 @@ import Testing
         }
     }
 
-    /// A property list of `count` lists, each of which holds `width` times the next one, and the last one the first.
+    /// A property list of `count` lists, each of which holds the next one `width` times, and the last one the first if
+    /// `closed`.
     private func nested(_ count: Int, width: Int = 1, closed: Bool = false) -> Data {
         func number(_ value: Int, _ size: Int) -> [UInt8] {
             (0..<size).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
@@ -87,7 +88,7 @@ import Testing
         return Data(bytes + number(count, 8) + number(0, 8) + number(table, 8))
     }
 
-    @Test("lists that hold themselves, that are deep, or that hold others many times, end in an error at once")
+    @Test("lists that contain themselves, are deep, or contain others many times, give an error at once")
     func hostile() throws {
         #expect(try PropertyListReader.read(nested(3)) == .array([.array([.array([])])]))
         for data in [

@@ -24,7 +24,7 @@ import Testing
 
     private func blocks(_ language: String) -> [String] { Self.blocks(language, in: article) }
 
-    @Test("has no manifest that would be refused, and no step that it does not show")
+    @Test("has only valid manifests, and shows every step")
     func manifests() throws {
         let manifests = blocks("json")
         for text in manifests { #expect(try !Manifest(text: text).steps.isEmpty) }
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "has a configuration that is valid, and so has the guide to operating",
+        "has valid configurations, and so has the guide to operating",
         arguments: [
             "Sources/LocalDataAPI/LocalDataAPI.docc/StandardMigrations.md",
             "Sources/ld-host/Host/LocalDataHost.docc/Operating.md",

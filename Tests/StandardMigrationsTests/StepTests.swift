@@ -7,7 +7,7 @@ import Testing
 
 @Suite("steps of a manifest on real stores", .timeLimit(.minutes(3))) struct StepTests {
     @Test(
-        "a value moves to another key byte for byte, between any two stores, once",
+        "a value moves to another key unchanged, between any two stores, once",
         arguments: ["rows", "userDefaults:suite"], ["rows", "fileSystem", "keychain:tests", "encryptedFileSystem"])
     func moves(_ source: String, _ destination: String) async throws {
         let home = try ManifestHome()
@@ -83,7 +83,7 @@ import Testing
         #expect(try await router.text(at: "rows/a") == "new")
     }
 
-    @Test("a new key gets its first value, which is neither changed nor brought back")
+    @Test("a new key gets its first value, which the step neither changes nor restores")
     func defaultValue() async throws {
         let home = try ManifestHome()
         defer { home.remove() }
@@ -148,7 +148,7 @@ import Testing
         #expect(try await again.get(profile("c", .json)) == Profile())
     }
 
-    @Test("a value in place that cannot be written in the other format stays as it was")
+    @Test("a value in place that cannot be written in the other format stays unchanged")
     func refusedReencoding() async throws {
         let home = try ManifestHome()
         defer { home.remove() }
@@ -174,7 +174,7 @@ import Testing
           "fields":[{"cast":"/n","to":"string"},{"default":"/m","value":"m"}]}}]
         """#
 
-    @Test("members change in place for the versions that wrote them the old way, and on the way to another key")
+    @Test("members change in place for the versions that wrote them the old way, and while they move to another key")
     func mapping() async throws {
         let home = try ManifestHome()
         defer { home.remove() }
@@ -192,7 +192,7 @@ import Testing
         #expect(try await home.router(version: "2.0.0").run(manifest)["x"]?.outcome == .nothingToDo)
     }
 
-    @Test("a value that the current app writes first does not count as old, and an unknown version is an error")
+    @Test("a value that the current app writes first does not count as old; an unknown version is an error")
     func versions() async throws {
         let home = try ManifestHome()
         defer { home.remove() }
@@ -214,7 +214,7 @@ import Testing
         #expect(try await home.router(version: "2.9").run(running)["gone"]?.outcome == .migrated)
     }
 
-    @Test("a member that does not fit fails the step by its place, and the value stays where it is")
+    @Test("a member that does not fit fails the step with its position, and the value stays where it is")
     func refusedMapping() async throws {
         let home = try ManifestHome()
         defer { home.remove() }
@@ -263,7 +263,7 @@ import Testing
         #expect(try await home.router().run(manifest)["x"]?.outcome == .nothingToDo)
     }
 
-    @Test("parts of a source that the template leaves out are not lost, unless that is meant")
+    @Test("parts of a source that the template omits are not lost, unless the step says so")
     func rest() async throws {
         let home = try ManifestHome()
         defer { home.remove() }

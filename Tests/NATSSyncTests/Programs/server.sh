@@ -6,7 +6,7 @@
 #
 # The lines are of the server's configuration; %f in one is the folder.
 #
-# Commands, one a line: kill, start, wipe (removes all that it stored), pause and resume (it answers nobody meanwhile).
+# Commands, one a line: kill, start, wipe (removes all stored data), pause and resume (in between it answers no client).
 set -eu
 folder=$1 port=$2 program=$3
 shift 3
@@ -14,7 +14,7 @@ here=$(dirname "$0")
 server=
 cd "$folder"
 
-# Certificates of an authority of our own; their only name for this machine is "localhost".
+# Certificates of a private authority; their only name for this machine is "localhost".
 certify() {
     for name in authority other; do
         openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj "/CN=$name" \
@@ -49,7 +49,7 @@ start() {
     done
 }
 
-# The server is stopped when all of its threads are. A signal that lets it continue may come in between.
+# The server is stopped once all of its threads are. A signal that lets it continue may come in between.
 pause() {
     kill -STOP "$server"
     while cut -d ' ' -f 3 /proc/"$server"/task/*/stat | grep -qv T; do

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// Work on a thread beside that of a test.
+/// Work on a thread that runs next to the test's thread.
 final class Background: Sendable {
     private let gate = Gate()
     private let failure = Mutex<(any Error)?>(nil)

@@ -3,7 +3,7 @@ import LocalDataAPI
 import LocalDataHost
 import TestSupport
 
-/// What a NATS server that trusts an operator needs, and the credentials of its users: what `nsc` writes.
+/// The configuration of a NATS server that trusts an operator, and the credentials of its users, as `nsc` writes them.
 ///
 /// A key's text is its kind, the key and a CRC-16 in base 32. A claim is a JSON Web Token that the key of an operator
 /// or an account has signed.
@@ -34,7 +34,7 @@ struct NATSCredentials {
     /// The file of a new user of the account.
     func user() throws -> String { try Self.file(of: NATSKey(.user), by: account) }
 
-    /// That of a user whom an account has signed that the operator does not know.
+    /// The file of a user whose account the operator does not know.
     func stranger() throws -> String { try Self.file(of: NATSKey(.user), by: NATSKey(.account)) }
 
     private static func file(of user: NATSKey, by account: NATSKey) throws -> String {
@@ -52,7 +52,6 @@ struct NATSCredentials {
     }
 }
 
-/// An Ed25519 key of NATS.
 private struct NATSKey {
     enum Kind: UInt8 {
         case account = 0
@@ -67,7 +66,7 @@ private struct NATSKey {
 
     /// The public key.
     let text: String
-    /// The private one.
+    /// The private key.
     let seed: String
     private let key: [UInt8]
 

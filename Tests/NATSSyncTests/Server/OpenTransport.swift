@@ -4,7 +4,7 @@ import LocalDataHost
 import Synchronization
 import TestSupport
 
-/// The plugin as it was built, opened through the boundary as a host does, on a bucket of its own.
+/// The built plugin, opened through the boundary as by a host, with a separate bucket.
 struct OpenTransport: Sendable {
     static let plugin = BuiltProducts.plugin("NATSSync")
     let transport: LoadedTransport
@@ -43,7 +43,7 @@ struct OpenTransport: Sendable {
     }
 }
 
-/// What a transport logs.
+/// Collects the log messages of a transport.
 final class Warnings: StorageLogHandler {
     let level = StorageLogLevel.warning
     private let texts = Mutex<[String]>([])

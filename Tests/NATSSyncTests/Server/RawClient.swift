@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A client that speaks the protocol of NATS itself, for what the transport does not do.
+/// A client that speaks the NATS protocol itself, for requests that the transport does not make.
 final class RawClient {
     private let descriptor: Int32
 

@@ -1,4 +1,4 @@
-# What a user does after apt install; the test compares standard output with expected.txt.
+# The steps of a user after apt install; the test compares standard output with expected.txt.
 set -eu
 ld-host set userDefaults/theme dark
 ld-host store copy sqlite file --domain userDefaults --move

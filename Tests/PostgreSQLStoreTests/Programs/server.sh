@@ -32,7 +32,7 @@ if [ "$(id -u)" = 0 ]; then chown 65534:65534 "$folder/$kind"; fi
 chmod 755 "$folder/$kind"
 server=
 
-# A certificate of an authority of our own; only its name for this machine is "localhost".
+# A certificate of a private authority; only its name for this machine is "localhost".
 certify() {
     cd "$folder/$kind"
     for name in authority other; do
@@ -52,7 +52,7 @@ certify() {
 prepare_postgres() {
     certify
     if [ -n "$origin" ]; then
-        # Its standby.signal and its connection to the primary are a part of what this writes.
+        # This also writes standby.signal and the connection to the primary.
         set -- pg_basebackup -h 127.0.0.1 -p "$origin" -U localdata -R -c fast
     else
         set -- initdb -U localdata -A trust -E SQL_ASCII --no-locale
@@ -61,7 +61,7 @@ prepare_postgres() {
     shift
     $user "$programs/$program" -D "$folder/postgres/data" --no-sync "$@" \
         >"$folder/$program.log" 2>&1 || { cat "$folder/$program.log"; exit 1; }
-    # A user who is asked for a password; see PostgreSQLServer.password.
+    # A user who needs a password; see PostgreSQLServer.password.
     if [ -z "$origin" ]; then
         printf '%s\n' "CREATE ROLE secret LOGIN PASSWORD 'correct horse'" "GRANT CREATE ON DATABASE postgres TO secret" |
             $user "$programs/postgres" --single -F -D "$folder/postgres/data" postgres >>"$folder/$program.log" 2>&1
@@ -112,7 +112,7 @@ start() {
 # Ends all processes of the server at once, as a power failure does.
 end() {
     [ -n "$server" ] || return 0
-    # The children are listed while the server cannot start others.
+    # Lists the children while the server cannot start others.
     kill -STOP "$server" 2>/dev/null || true
     # shellcheck disable=SC2046
     kill -KILL "$server" $(cat "/proc/$server/task/$server/children" 2>/dev/null) 2>/dev/null || true

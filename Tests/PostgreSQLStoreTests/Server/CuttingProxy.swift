@@ -3,15 +3,15 @@ import Glibc
 import Synchronization
 import TestSupport
 
-/// A proxy before a server, which loses connections at a chosen byte.
+/// A proxy for a server, which cuts connections at a chosen byte.
 final class CuttingProxy: Sendable {
-    /// How connections are lost.
+    /// How connections are cut.
     struct Cut: Sendable {
-        /// The bytes, in both directions together, after which all connections are lost.
+        /// The number of bytes, in both directions together, after which all connections are cut.
         var after: Int
-        /// How many later connections are refused.
+        /// The number of later connections to refuse.
         var refusals: Int
-        /// How long the server still gets what the client had sent, and does not notice the loss, in milliseconds.
+        /// How long the server still receives the client's data and does not notice the cut, in milliseconds.
         var lingers: Int32
     }
 
@@ -40,13 +40,13 @@ final class CuttingProxy: Sendable {
         }
     }
 
-    /// Ends the proxy; connections that are open stay until one of their sides ends.
+    /// Ends the proxy; open connections stay until one of their sides ends.
     func end() {
         state.withLock { $0.isEnded = true }
         shutdown(listening.descriptor, Int32(SHUT_RDWR))
     }
 
-    /// Loses connections once, as described; bytes are counted from now on.
+    /// Cuts connections once, as described; bytes count from now on.
     func arm(_ cut: Cut?) {
         state.withLock { state in
             state.cut = cut
@@ -68,7 +68,7 @@ final class CuttingProxy: Sendable {
         do { try Self.startThread { self.pass(client, upstream) } } catch { close(client) }
     }
 
-    /// Passes bytes until a side ends or the cut comes.
+    /// Passes bytes until a side ends or the cut happens.
     private func pass(_ client: Int32, _ upstream: Int32) {
         var entries = [client, upstream].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -84,7 +84,7 @@ final class CuttingProxy: Sendable {
         }
     }
 
-    /// How many of some bytes may pass, and the cut if it comes now.
+    /// How many of some bytes may pass, and the cut if it happens now.
     private func permit(_ count: Int) -> (Int, Cut?) {
         state.withLock { state in
             guard let cut = state.cut else { return (count, nil) }
@@ -100,7 +100,7 @@ final class CuttingProxy: Sendable {
     private func lose(_ client: Int32, _ upstream: Int32, _ cut: Cut, rest: ArraySlice<UInt8>) {
         close(client)
         if cut.lingers > 0 {
-            // The network delivers late what it had accepted.
+            // Delivers late the data that the network had accepted.
             usleep(UInt32(cut.lingers) * 1000)
             Self.send(rest, to: upstream)
             usleep(UInt32(cut.lingers) * 1000)

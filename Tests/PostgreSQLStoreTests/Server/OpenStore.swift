@@ -3,7 +3,7 @@ import LocalDataAPI
 import LocalDataHost
 import TestSupport
 
-/// The plugin as it was built, opened through the boundary as a host does, on a schema of its own.
+/// The built plugin, opened through the boundary as by a host, with a separate schema.
 struct OpenStore: Sendable {
     static let plugin = BuiltProducts.plugin("PostgreSQLStore")
     let store: LoadedStore
@@ -58,7 +58,7 @@ struct OpenStore: Sendable {
         return findings
     }
 
-    /// Writes a value in pieces of 64 KiB, and reads it likewise; the generator gives the same bytes for one seed.
+    /// Writes a value in pieces of 64 KiB; the same seed gives the same bytes.
     func write(_ name: String, seed: UInt64, pieces: Int) throws {
         try with(name) { handle in
             var index = 0
@@ -73,7 +73,7 @@ struct OpenStore: Sendable {
         }
     }
 
-    /// The checksum (FNV-1a) and the size of a value that is read in pieces.
+    /// The checksum (FNV-1a) and the size of a value, read in pieces.
     func digest(_ name: String) throws -> (hash: UInt64, size: Int) {
         var (hash, size) = (UInt64(0xcbf2_9ce4_8422_2325), 0)
         try with(name) { handle in

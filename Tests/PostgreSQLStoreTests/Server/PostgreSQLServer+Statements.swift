@@ -3,7 +3,9 @@ import LocalDataHost
 import TestSupport
 
 extension PostgreSQLServer {
-    /// Runs statements as an administrator, and gives their rows, the columns separated by `|`.
+    /// Runs statements as an administrator, and returns their rows, the columns separated by `
+    ///
+    /// `.
     @discardableResult
     func run(_ statements: String) throws -> [String] {
         let end = try ChildProcess(

@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 
-/// A primary and a synchronous standby, which exchange their roles.
+/// A primary and a synchronous standby, which can exchange their roles.
 final class PrimaryAndStandby {
     private(set) var primary: PostgreSQLServer
     private(set) var standby: PostgreSQLServer
@@ -17,7 +17,8 @@ final class PrimaryAndStandby {
         try synchronize()
     }
 
-    /// Kills the primary and promotes the standby, which is then alone, and confirms a commit without a standby.
+    /// Kills the primary and promotes the standby. The new primary is then alone, and confirms commits without a
+    /// standby.
     ///
     /// - Parameter isLate: Whether the standby misses the last 100 ms: then a write that did not wait for it is lost.
     func failOver(isLate: Bool = false) throws {
@@ -34,14 +35,14 @@ final class PrimaryAndStandby {
     /// Discards the killed primary and makes a new standby, on its port, from the promoted one.
     func restore() throws {
         let port = primary.port
-        // The last reference to the killed one ends it, so that its port is free.
+        // Dropping the last reference to the killed server ends it, so that its port is free.
         primary = standby
         standby = try PostgreSQLServer(standbyOf: primary, port: port)
         try synchronize()
     }
 
-    /// Lets each commit wait for the standby. Only a primary with a running standby has this setting: without one, its
-    /// commits would not end, and the standby's copy of the configuration must not have it.
+    /// Makes each commit wait for the standby. Only a primary with a running standby has this setting: without one, its
+    /// commits would not end. The standby's copy of the configuration must not have the setting, either.
     private func synchronize() throws {
         try primary.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
         try primary.run("SELECT pg_reload_conf()")
@@ -53,8 +54,9 @@ final class PrimaryAndStandby {
         try primary.run(Self.awaiting("SELECT FROM pg_stat_replication WHERE sync_state = 'sync'"))
     }
 
-    /// Waits until the standby has all that the primary has confirmed so far, also before it was synchronous. Clients
-    /// must be writing: it is certain that the setting holds once one of them waits for the standby.
+    /// Waits until the standby has everything that the primary has confirmed so far, even from before it was
+    /// synchronous. Clients must be writing: once one of them waits for the standby, the setting is certainly in
+    /// effect.
     func awaitStandby() throws {
         try primary.run(Self.awaiting("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'"))
         let end = try primary.run("SELECT pg_current_wal_insert_lsn()").first ?? ""

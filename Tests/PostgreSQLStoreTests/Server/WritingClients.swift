@@ -11,11 +11,11 @@ final class WritingClients {
         let task: Int
     }
 
-    /// What a client has printed.
+    /// The output of a client so far.
     struct Log {
-        /// The number that it is writing now, and the highest one that is done.
+        /// The number that it is writing now, and the highest completed one.
         var (tried, done) = (0, -1)
-        /// For each name, the highest number that is done.
+        /// For each name, the highest completed number.
         var byName: [Int: Int] = [:]
         var (count, unknown, failed) = (0, 0, Set<Int>())
         /// The last error.
@@ -58,7 +58,7 @@ final class WritingClients {
     /// Ends the clients after the calls that are running.
     func end() { programs = [] }
 
-    /// What each client has printed so far.
+    /// The output of each client so far.
     func logs() throws -> [Client: Log] {
         for (process, file) in files.enumerated() {
             unread[process] += try file.readToEnd() ?? Data()
@@ -76,7 +76,7 @@ final class WritingClients {
         return read
     }
 
-    /// Waits until each client has a write done after those in a log.
+    /// Waits until each client has completed a write after those in a log.
     func awaitProgress(after before: [Client: Log], within limit: Duration = .seconds(30)) throws {
         let end = ContinuousClock.now + limit
         while true {
@@ -90,7 +90,7 @@ final class WritingClients {
         }
     }
 
-    /// The number of each value that is stored, by client and name; -1 for a torn one.
+    /// The number of each stored value, by client and name; -1 for a torn one.
     func stored() throws -> [Client: [Int: Int]] {
         var stored: [Client: [Int: Int]] = [:]
         for process in 0..<Self.processes {

@@ -17,7 +17,7 @@ for word in sys.argv[1:]:
     else:
         password = ctypes.c_char_p(word.removeprefix("ok:").encode())
         library.gcr_mock_prompter_expect_password_ok(password, ctypes.c_void_p(None))
-# Whoever asks whether there is a prompter finds one, as on a desktop.
+# A program that looks for a prompter finds this one, as on a desktop.
 bus = open_dbus_connection(bus="SESSION")
 bus.send_and_get_reply(message_bus.RequestName("org.gnome.keyring.SystemPrompter"))
 print(name, flush=True)

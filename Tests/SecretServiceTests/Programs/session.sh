@@ -27,15 +27,15 @@ rm -f "$HOME/bus" "$HOME/hold"
 mkfifo "$HOME/hold"
 exec 9<>"$HOME/hold"
 others=
-# Each removes its socket when it ends, and must not remove that of the next session in this home.
+# Each session removes its socket when it ends, but must not remove that of the next session in this home.
 trap 'kill $others 2>/dev/null || true; wait' EXIT
 export DBUS_SESSION_BUS_ADDRESS="unix:path=$HOME/bus"
 
-# Starts a program whose standard input ends with ours, and waits for its first line, which is put into `line`.
+# Starts a program whose standard input ends with this script's, and waits for its first line, which goes into `line`.
 start() {
     rm -f "$HOME/line"
     mkfifo "$HOME/line"
-    # Kept open, so that nobody ends because nobody reads.
+    # Kept open, so that no writer ends for lack of a reader.
     exec 8<>"$HOME/line"
     "$@" >&8 2>>"$HOME/errors" <"$HOME/hold" 9>&- &
     others="$others $!"

@@ -2,7 +2,7 @@ import Foundation
 import LocalDataAPI
 import LocalDataHost
 
-/// Calls by names, which tests are about.
+/// Calls by name, for the tests.
 extension LoadedStore {
     func with<Result>(_ address: StorageAddress, _ body: (StoreHandle) throws -> Result) throws -> Result {
         let handle = try resolve(address)

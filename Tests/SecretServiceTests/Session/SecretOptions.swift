@@ -1,7 +1,7 @@
 import Foundation
 import LocalDataAPI
 
-/// The options of a store that is tried; not as patient as the real ones.
+/// The options of a store under test; its timeouts are shorter than the defaults.
 struct SecretOptions {
     var collection = "default"
     var timeout = 30.0
@@ -16,7 +16,7 @@ struct SecretOptions {
         ]
     }
 
-    /// As a plugin gets them.
+    /// The JSON that a plugin gets.
     var json: String {
         """
         {"collection": "\(collection)", "timeout": \(timeout), "promptTimeout": \(promptTimeout), \

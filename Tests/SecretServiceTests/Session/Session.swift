@@ -4,12 +4,12 @@ import LocalDataHost
 import Synchronization
 import TestSupport
 
-/// A session bus of a test's own in a home of its own, and what is on it. All of it ends with the object.
+/// A session bus for one test, in a separate home, and the services on it. All of it ends with the object.
 final class Session: Sendable {
-    /// What is on the bus.
+    /// The services on the bus.
     enum Content {
         case nothing
-        /// gnome-keyring, with a prompter that answers as it is told if it is told anything.
+        /// gnome-keyring, with a prompter that gives these answers, if there are any.
         case keyring(answers: [String] = [])
         /// gnome-keyring with a default collection that has no password.
         case plainKeyring
@@ -29,12 +29,12 @@ final class Session: Sendable {
     static let password = "correct horse"
 
     let home: String
-    /// What the bus is reached by.
+    /// The address of the bus.
     var address: String { "unix:path=\(home)/bus" }
     private let keeper: TemporaryFolder
     private let companion = Mutex<Companion?>(nil)
 
-    /// Starts a session, in a home that another one has left behind or in a new one.
+    /// Starts a session, in the home of an earlier session or in a new one.
     init(_ content: Content, home: TemporaryFolder? = nil) throws {
         keeper = try home ?? TemporaryFolder()
         self.home = keeper.path
@@ -45,7 +45,7 @@ final class Session: Sendable {
         companion.withLock { $0 = started }
     }
 
-    /// Ends everything that was started; the home stays as long as somebody has it.
+    /// Ends everything that was started; the home stays as long as an object refers to it.
     func end() { companion.withLock { $0 = nil } }
 
     /// The whole environment of programs in the session.
