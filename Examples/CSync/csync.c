@@ -1,10 +1,10 @@
 /*
  * CSync, a sync transport in C: devices with one local folder exchange records through a log file in it.
  *
- * It is a complete one: any number of processes and threads use the log at once, what was published survives a power
- * loss, and what a crash left half written is never seen. The log begins with an id and with the place where its
- * records end, which moves once the records before it are on the disk. A position is the log's id and a place in it. A
- * removed record is marked; the log never becomes shorter.
+ * It is complete: any number of processes and threads can use the log at once, published records survive a power loss,
+ * and no reader sees a record that a crash left half written. The log begins with an id and the offset where its
+ * records end. That offset moves once the records before it are on the disk. A position is the log's id and an offset.
+ * A removed record is marked; the log never becomes shorter.
  *
  * localdata/plugin.h says what each function owes to its caller.
  */
@@ -70,7 +70,7 @@ static ld_status fail_with_errno(transport *self, const ld_error_sink *error, ld
     return fail(self, error, errno == ENOSPC ? LD_ERROR_NO_SPACE : code, strerror(errno));
 }
 
-/* Writes at a place and moves it behind what was written; 0 if that fails. The log is a file on a local disk, so that a
+/* Writes at an offset and moves it past the written bytes; 0 if that fails. The log is a file on a local disk, so a
  * short write means that the disk is full, and a short read that the log is damaged. */
 static int write_at(int file, uint64_t *place, const struct iovec *parts, int count) {
     size_t wanted = 0;
@@ -166,7 +166,7 @@ static ld_status publish(
     uint64_t place = head.end;
     int is_written = 1;
     for (size_t i = 0; i < count && is_written; i++) is_written = append(file, &place, records[i]);
-    /* The end moves when the records are on the disk, so that nobody ever sees a part of one. */
+    /* The end moves when the records are on the disk, so that no reader ever sees part of one. */
     is_written = is_written && fdatasync(file) == 0;
     ld_status status = is_written ? LD_OK : fail_with_errno(self, error, LD_ERROR_FILE);
     if (is_written
@@ -208,7 +208,7 @@ static ld_status remove_records(
     return status;
 }
 
-/* Passes the records in a part of the log; `*place` is then behind the last one that was passed. */
+/* Passes the records in a part of the log; `*place` is then the offset after the last record passed. */
 static ld_status pass(
     transport *self, int file, uint64_t *place, uint64_t end, void *context,
     int32_t (*take)(void *, const ld_sync_record *), const ld_error_sink *error) {

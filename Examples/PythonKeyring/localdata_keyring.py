@@ -1,9 +1,9 @@
 """A backend for Python's keyring that keeps passwords where LocalData keeps the keychain.
 
-It talks to one ``ld-host pipe`` for as long as the program runs. A service of keyring's is a service of the keychain, a
-user's name the name in it, so ``ld-host get keychain:SERVICE/USER`` prints what Python stored, and the other way round.
-A name that is empty, or has no other character than ``%``, is stored with one ``%`` more, as LocalData has no empty
-names.
+It uses one ``ld-host pipe`` for as long as the program runs. A service in keyring is a service in the keychain, and a
+username is a name in it. So ``ld-host get keychain:SERVICE/USER`` prints a password that Python stored, and the other
+way round. LocalData has no empty names, so an empty name, or one with only ``%`` characters, is stored with one more
+``%``.
 """
 
 import itertools

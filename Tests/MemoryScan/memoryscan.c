@@ -4,12 +4,12 @@
  *     LD_PRELOAD=$PWD/memoryscan.so LD_SCAN_SECRETS=/tmp/secret LD_SCAN_REPORT=/tmp/report program
  *
  * When the program calls exit, _exit, _Exit or quick_exit, or returns from main, the library goes through every readable
- * mapping of the process, before anything that the program or a library has registered for the end runs.
+ * mapping of the process, before any exit handler of the program or of a library runs.
  *
  * LD_SCAN_SECRETS=FILE[:FILE...]  Each file's content is a secret of at least 8 bytes. The files are read at the end, to
- *                  memory that is not looked at, so the search does not find itself. Every 8 bytes at an offset that is
- *                  a multiple of 8, and the last 8, are looked for at any address: whatever is left of a secret in 15
- *                  bytes or more is found. A piece that consists of one byte alone is not looked for.
+ *                  memory that is not searched, so the search does not find itself. Every 8 bytes at an offset that is
+ *                  a multiple of 8, and the last 8, are searched for at any address: any 15 bytes of a secret that are
+ *                  left are found. A piece in which all bytes are the same is not searched for.
  * LD_SCAN_REPORT=FILE             Gets lines, appended: for each piece of a secret that is found
  *                      found FILE FIRST END ADDRESS PLACE
  *                  (the bytes FIRST to END, exclusive, of the secret; PLACE is what /proc/self/maps says of the mapping:
@@ -17,7 +17,7 @@
  *                  blocks), and at the end of the search
  *                      searched BYTES MAPPINGS UNREADABLE
  *
- * Not looked at: memory that the program has given back to the system, registers, other processes, buffers of the
+ * Not searched: memory that the program has given back to the system, registers, other processes, buffers of the
  * kernel. A program that a signal ends is not searched. Without both settings nothing is done. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,9 +1,9 @@
 /*
- * Looks for what a crypto provider leaves in the memory of its process: residue PLUGIN.
+ * Searches the memory of a crypto provider's process for keys and plaintext that it left: residue PLUGIN.
  *
- * For each algorithm it computes with random keys, overwrites its own copies of them, and searches everything that can
- * be written to: the stack, the heap, the data of libraries. Of each secret it keeps each byte changed, so as not to
- * find its own notes. It prints a line for each find and for each algorithm, and ends with 1 if anything was found.
+ * For each algorithm it computes with random keys, overwrites its own copies of them, and searches all writable memory:
+ * the stack, the heap, the data of libraries. It stores each secret with all bytes changed, so as not to find its own
+ * records. It prints a line for each find and for each algorithm, and ends with 1 if anything was found.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -2,13 +2,13 @@
 
 usage: growth.py LD-HOST FOLDER [COUNT [PROCESSES [KIND...]]]
 
-Each command runs on COUNT values (2,000), and on ten times as many: that may take 12 times as long, and memory for
-some names more. Then PROCESSES (10,000) processes set a value each: the last ones may cost what the first ones on a
-new store do, measured in turn.
+Each command runs on COUNT values (2,000), and on ten times as many. That may take 12 times as long, and memory for
+some more names. Then PROCESSES (10,000) processes set a value each. The last ones may cost as much as the first ones on
+a new store, measured in turn.
 KINDs are stores: file, sqlite, sealed, sealed-sqlite, memory; all of them by default.
 
-The first row is of the file system alone: files that are made where as many were removed a moment ago. Some take
-longer for each the more there were (ext4 without a journal does): then the rows of stores of files say nothing, and
+The first row measures the file system alone: files are created where as many were just removed. On some file systems
+(such as ext4 without a journal) each takes longer the more there were. Then the rows of file stores mean nothing, and
 FOLDER has to be on another file system.
 """
 

@@ -1,4 +1,4 @@
-"""Does with Python's keyring what secrets.c does with libsecret, and lists with secretstorage, which keyring stands on.
+"""Does with Python's keyring what secrets.c does with libsecret, and lists with secretstorage, keyring's own base.
 
 usage: secrets.py COLLECTION    default or session; reads and answers the lines that secrets.c does
 """

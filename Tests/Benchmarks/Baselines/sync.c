@@ -8,16 +8,17 @@
  *   slowest 0         the 99th percentile of all those
  *   stream COUNT      changes of so many keys, as fast as they can be set; nanoseconds of one, to the last one's arrival
  *   join COUNT        copies the records of so many keys from a file, opens them and stores them in an empty database;
- *                     nanoseconds of one. The file is made before
+ *                     nanoseconds of one. The file is made beforehand
  *
- * Three threads, as three programs have to be: an app sets a value durably. A publisher stores in its outbox, durably, what
- * it is about to publish; it seals the record, and appends it to a file that it synchronizes, or publishes it to a stream of
- * JetStream and waits for the acknowledgement. A reader, which inotify or a subscription wakes, opens it, and stores the
- * value with an entry and its position, durably. Publisher and reader take all that there is at once. The outbox is not part
- * of the app's transaction, since what is published is what any program has stored.
+ * Three threads, as three programs have to be: an app sets a value durably. A publisher stores in its outbox, durably,
+ * what it is about to publish; it seals the record, and appends it to a file that it synchronizes, or publishes it to a
+ * stream of JetStream and waits for the acknowledgement. A reader, which inotify or a subscription wakes, opens it, and
+ * stores the value with an entry and its position, durably. Publisher and reader take everything available at once. The
+ * outbox is not part of the app's transaction, since values that any program stores are published.
  *
- * Sealing is ChaCha20-Poly1305 under a key of the record's own, by HKDF-SHA256 from a random salt. What the program does
- * not do: versions, conflicts, removals, acknowledgements, damaged files, lost messages, a second writer, restarts.
+ * Sealing is ChaCha20-Poly1305 under a separate key for each record, by HKDF-SHA256 from a random salt. What the
+ * program does not do: versions, conflicts, removals, acknowledgements, damaged files, lost messages, a second writer,
+ * restarts.
  */
 #include <nats/nats.h>
 #include <fcntl.h>

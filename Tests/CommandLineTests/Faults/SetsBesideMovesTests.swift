@@ -5,7 +5,7 @@ import Testing
 /// Processes that set values while others move all of them, and others change settings: `store copy --move` and
 /// `migrate run` between every pair of stores that allows it. 20,000 acknowledged sets with `LOCALDATA_TORTURE=1`;
 /// otherwise some between one pair for each, which is the same for the same `LOCALDATA_SEED`.
-@Suite("Sets beside moves", .serialized)
+@Suite("Sets during moves", .serialized)
 struct SetsBesideMovesTests {
     private static let kinds = ["file", "sqlite", "sealed"]
     private static let sets = TestRun.isTorture ? 20_000 : 200

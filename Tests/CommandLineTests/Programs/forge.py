@@ -1,4 +1,4 @@
-"""What someone makes who knows the formats and none of the keys.
+"""Forges files with knowledge of the formats, but of none of the keys.
 
     forge.py ring FILE                                   a key ring
     forge.py value FILE SERVICE ACCOUNT DOMAIN SCOPE NAME TEXT    a value that a key of that ring has sealed

@@ -1,6 +1,6 @@
 """A file system that keeps only what was synchronized: fsync of a file keeps its content, fsync of a folder its names.
 Making the folder /.power-cut drops everything else. Usage: forgetful.py FOLDER [cached]; goes to the background. With
-"cached" files can be mapped into memory, and a power cut is not noticed by the kernel."""
+"cached" files can be mapped into memory, and the kernel does not notice a power cut."""
 import errno
 import os
 import stat

@@ -2,11 +2,11 @@
 
 usage: sets_beside_moves.py ACTION FROM TO SETS SEED
 
-ACTION is "copy" (store copy --move) or "migrate" (migrate run); FROM and TO are kinds of stores: file, sqlite, sealed,
-memory does not outlive a process, so it is none of them. The home is the environment's. Every key has one writer, which
-sets the next value when the last one is acknowledged, so it is known which value is the last. In each round a third of
-the keys is set at the source, a third at the destination, and a third not at all. Rounds go on until SETS sets have been
-acknowledged. Prints what is wrong, line by line, and at last "SETS acknowledged sets in ROUNDS rounds".
+ACTION is "copy" (store copy --move) or "migrate" (migrate run); FROM and TO are kinds of stores: file, sqlite, sealed.
+(The memory store does not outlive a process.) The home is the environment's. Every key has one writer, which sets the
+next value once the last one is acknowledged, so the last value is known. In each round a third of the keys is set at
+the source, a third at the destination, and a third not at all. Rounds continue until SETS sets have been acknowledged.
+Prints a line for each violation, and finally "SETS acknowledged sets in ROUNDS rounds".
 """
 
 import json

@@ -1,8 +1,8 @@
-"""Runs programs beside a test, each under a name, until its standard input ends.
+"""Runs programs next to a test, each under a name, until its standard input ends.
 
 An order is one line of JSON: {"name", "words", "environment", "output"} starts a program whose output is appended to a
-file, and what it says to people to that file with ".errors"; {"name"} alone kills it with all that it started. Prints
-"ready" at the start and after each order. A program that ended by itself with a failure ends the supervisor, too.
+file, and its standard error to that file with ".errors"; {"name"} alone kills it with all its children. Prints
+"ready" at the start and after each order. A program that fails by itself ends the supervisor, too.
 """
 import json
 import os

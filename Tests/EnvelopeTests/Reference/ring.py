@@ -1,4 +1,4 @@
-"""A second implementation of key rings, and of the way from a key to a value, written from the specification (Envelope.md).
+"""A second implementation of key rings, and of opening a value with one, from the specification (Envelope.md).
 
     ring.py open SOURCE RING KEYCHAIN VALUE DOMAIN SCOPE NAME    prints the value in the file VALUE, of that address
     ring.py store SOURCE RING VALUE DOMAIN SCOPE NAME            the same in a store that is sealed itself

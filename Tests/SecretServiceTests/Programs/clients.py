@@ -1,4 +1,4 @@
-"""Does with items what their users' programs do: Python's keyring, and secretstorage.
+"""Handles items like other programs: with Python's keyring, or with secretstorage.
 
 usage: clients.py keyring get|set|delete SERVICE USERNAME    a password to set is standard input
        clients.py storage get|set|delete SERVICE USERNAME    a secret to set is standard input

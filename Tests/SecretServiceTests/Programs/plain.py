@@ -1,5 +1,5 @@
-"""Makes a default collection without a password, by the interface that gnome-keyring has for such purposes, unless there
-is one; unlocks it, which needs no question."""
+"""Creates a default collection without a password if it is missing, through gnome-keyring's internal interface, and
+unlocks it, which needs no prompt."""
 import os
 
 from jeepney import DBusAddress, new_method_call

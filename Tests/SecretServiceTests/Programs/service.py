@@ -1,5 +1,5 @@
-"""A secret service with one fault. Prints "ready" when it owns the name, and appends what it is asked from then on to the
-file "asked" in $HOME, a line with method and path each.
+"""A secret service with one fault. Prints "ready" when it owns the name, and appends each later request to the file
+"asked" in $HOME, as a line with method and path.
 
 usage: service.py FAULT
 
@@ -7,14 +7,14 @@ usage: service.py FAULT
     silent      agrees on a session, and is silent from then on
     dies        agrees on a session, and ends when an item is looked for, with the call unanswered
     dies-late   the same, when an item is made or changed
-    dismissing  is locked, and says of each question that it was dismissed
-    waiting     is locked, and never says what came of a question
-    vanishing   is locked, and ends while it asks
-    stubborn    is locked, and asks nothing
-    refusing    fails for reasons of its own
-    forbidding  fails as a bus does that forbids the call
-    nonsense    gives secrets that nobody can decrypt
-    mistyped    gives answers of other types than the ones that are due
+    dismissing  is locked, and reports each prompt as dismissed
+    waiting     is locked, and never reports the result of a prompt
+    vanishing   is locked, and ends during a prompt
+    stubborn    is locked, and shows no prompt
+    refusing    fails with its own error
+    forbidding  fails like a bus that forbids the call
+    nonsense    returns secrets that cannot be decrypted
+    mistyped    answers with the wrong types
     forgetful   forgets a session after its first use
 """
 import os
