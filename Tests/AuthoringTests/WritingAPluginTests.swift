@@ -59,7 +59,7 @@ struct WritingAPluginTests {
         }
     }
 
-    @Test("shows every line in which its store differs from the new one")
+    @Test("replaces only two lines of the new store")
     func sampleIsTheNewStore() throws {
         let workspace = try Workspace()
         defer { workspace.remove() }
