@@ -89,7 +89,7 @@ import Testing
         #expect(try home.done("migrate", "plan").errors.contains(report))
         for name in ["profile", "other"] { #expect(files.fileExists(atPath: "\(folder)/\(name)")) }
         try home.done("ls", "encryptedFileSystem:\(scope)")
-        #expect(try !home.run("doctor").text.contains("stand in the folder itself"))
+        #expect(try !home.run("doctor").text.contains("in the folder itself"))
         #expect(try get("encryptedFileSystem:\(scope)/other") == "enc")
     }
 }

@@ -71,7 +71,7 @@ struct MigrationCampaignTests {
         } else if !point.mode.kills {
             try check(run, hit, point, checks)
         }
-        #expect(next.run?.error == nil, "cannot be gone on with: \(next.run?.error ?? ""); \(what)")
+        #expect(next.run?.error == nil, "cannot be resumed: \(next.run?.error ?? ""); \(what)")
         #expect(next.after == undisturbed, "\(String(describing: next.after)); \(what)")
         #expect(next.again?.value == "nothing to do", "\(String(describing: next.again)); \(what)")
         #expect(next.callsAgain == 0, "another run makes \(next.callsAgain ?? -1) calls; \(what)")

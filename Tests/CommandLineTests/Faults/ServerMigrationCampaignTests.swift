@@ -58,7 +58,7 @@ struct ServerMigrationCampaignTests {
         let next = try bench.report(point.number.isMultiple(of: 2) ? "ask" : "resume")
         checks.checkValues(try #require(next.before))
         try checks.checkValue(next.got)
-        #expect(next.run?.error == nil, "cannot be gone on with: \(next.run?.error ?? ""); \(what)")
+        #expect(next.run?.error == nil, "cannot be resumed: \(next.run?.error ?? ""); \(what)")
         #expect(next.after == undisturbed, "\(String(describing: next.after)); \(what)")
         #expect(next.again?.value == "nothing to do", "\(String(describing: next.again)); \(what)")
         #expect(next.callsAgain == 0, "another run makes \(next.callsAgain ?? -1) calls; \(what)")

@@ -38,7 +38,7 @@ struct VolatileMigrationCampaignTests {
             try checks.checkEnding(report.run, found: found)
         }
         try checks.checkValue(report.got)
-        #expect(report.again?.error == nil, "cannot be gone on with: \(report.again?.error ?? ""); \(what)")
+        #expect(report.again?.error == nil, "cannot be resumed: \(report.again?.error ?? ""); \(what)")
         let after = try #require(report.after)
         #expect(after.rows.map(\.id) == bench.subject.ids && after.rows.allSatisfy { $0.state == .clean }, "\(what)")
         checks.checkValues(after)
