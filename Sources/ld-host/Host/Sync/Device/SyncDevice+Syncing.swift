@@ -55,7 +55,7 @@ extension SyncDevice {
             var report = SyncReport(of: turn)
             try reporting(turn, to: &report) { () throws(StorageError) in
                 for address in changed { try turn.engine.noticeChange(of: address) }
-                try requireMember(turn.group)
+                try Self.requireMember(turn.group)
                 if try !turn.engine.publishChanges() { try step(turn, savesAll: false) }
             }
             return report
@@ -68,13 +68,13 @@ extension SyncDevice {
         turn.engine.renewStatus(after: UInt64(snapshot.settings.sync.forget) * 86_400_000 / 8)
         for _ in 0..<4 {
             let wasJoining = turn.engine.isJoining
-            try requireMember(turn.group)
+            try Self.requireMember(turn.group)
             do throws(StorageError) { try turn.engine.step(savesAll: savesAll) } catch {
                 // What it lacks, it may lack since it was removed.
-                try requireMember(turn.group)
+                try Self.requireMember(turn.group)
                 throw error
             }
-            try requireMember(turn.group)
+            try Self.requireMember(turn.group)
             try turn.group.rekeyIfNeeded()
             try forgetAbsent(turn)
             let isGroupNews = turn.group.hasDueRecords
@@ -96,7 +96,7 @@ extension SyncDevice {
         for device in absent.sorted() { try turn.group.forget(device) }
     }
 
-    private func requireMember(_ group: MemberGroup) throws(StorageError) {
+    static func requireMember(_ group: MemberGroup) throws(StorageError) {
         guard !group.isForgotten else {
             throw StorageError(
                 .permissionDenied, "this device was away for so long that its sync group has forgotten it",
@@ -128,6 +128,7 @@ extension SyncDevice {
     /// Reports without asking the transport.
     func report() async throws(StorageError) -> SyncReport {
         try await turn { (turn) throws(StorageError) in
+            try Self.requireMember(turn.group)
             try turn.engine.observe()
             try turn.engine.findTooLarge()
             return SyncReport(of: turn)

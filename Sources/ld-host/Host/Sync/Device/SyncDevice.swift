@@ -62,6 +62,13 @@ final class SyncDevice: @unchecked Sendable {
                 .unsupported, "the store '\(open.name)' cannot list its values, which sync needs",
                 hint: "map its domains to another store: ld-host config set domains.DOMAIN file")
         }
+        for open in keys.map(\.resolved.open) + [home] where open.store.abilities.lock != nil {
+            throw StorageError(
+                .unsupported,
+                "the store '\(open.name)' is one for several machines, which have its values already; what sync keeps "
+                    + "of one device would be in the others' way there",
+                hint: "sync what lies in a store of this device alone: ld-host config set domains.DOMAIN file")
+        }
         (self.snapshot, self.keys, self.home, self.now, self.applied) = (snapshot, keys, home, now, applied)
         (self.migrations, self.machine) = (migrations, machine)
         crypto = try GroupCrypto(try snapshot.crypto.openIfNeeded())
@@ -141,12 +148,15 @@ extension SyncDevice {
     }
 
     /// The number of members of the group that this device is in, as far as it knows; `nil` if it is in none. May wait.
+    ///
+    /// - Throws: `permissionDenied` if it is no member any more.
     static func memberCount(_ snapshot: RouterSnapshot) throws(StorageError) -> Int? {
         let crypto = try GroupCrypto(try snapshot.crypto.openIfNeeded())
         let keychain = try snapshot.rings.value(HostSettings.Encryption.defaultService, SyncMembership.account)
         guard let membership = try SyncMembership.load(from: keychain, crypto) else { return nil }
         let home = try snapshot.slot(for: homeDomain).openIfNeeded()
         let group = try MemberGroup(membership, crypto, keychain: keychain, page: try SyncPlace.log(in: home))
+        try requireMember(group)
         return group.members.count
     }
 
