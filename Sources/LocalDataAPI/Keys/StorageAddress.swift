@@ -50,6 +50,20 @@ extension String {
     }
 }
 
+/// A text that equals another only if the bytes are the same, e.g. as a dictionary's key.
+package struct ExactText: Hashable, Sendable {
+    package let text: String
+
+    package init(_ text: String) { self.text = text }
+
+    package static func == (left: ExactText, right: ExactText) -> Bool { left.text.hasBytes(of: right.text) }
+
+    package func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
 extension StorageAddress: CustomStringConvertible {
     /// The address as text, e.g. `keychain:com.example/token`.
     public var description: String { "\(place)/\(name)" }

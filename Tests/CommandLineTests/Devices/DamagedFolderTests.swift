@@ -58,6 +58,22 @@ struct DamagedFolderTests {
         #expect(try second.status().isSettled && first.status().isSettled)
     }
 
+    @Test("publishes an update again whose file is gone, once it reads from the start", arguments: [true, false])
+    func update(isRemoved: Bool) throws {
+        try set(0..<Self.values)
+        for device in [second, first] { try device.home.done("sync", "pull") }
+        try first.home.done("set", "userDefaults/\(CampaignKeys.name(0))", "another value")
+        try first.home.done("sync", "push")
+        let path = try #require(segments().last)
+        _ = try first.home.shell(isRemoved ? "rm '\(path)'" : ": >'\(path)'")
+        for _ in 0..<3 { for device in [second, first] { _ = try device.home.run("sync", "pull") } }
+        try first.home.done("sync", "pull", "--from-start")
+        for _ in 0..<3 { for device in [second, first] { try device.home.done("sync", "pull") } }
+        let value = try second.home.done("get", "userDefaults/\(CampaignKeys.name(0))").text
+        #expect(value.contains("another value"), "\(value)")
+        #expect(try second.status().isSettled && first.status().isSettled)
+    }
+
     @Test("publishes the records that any file has lost again, once it reads from the start", arguments: 0..<6)
     func anywhere(_ number: UInt64) throws {
         var random = SeededGenerator(seed: TestRun.seed &+ number)

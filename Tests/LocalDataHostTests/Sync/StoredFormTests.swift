@@ -33,6 +33,11 @@ struct StoredFormTests {
         + "680000070000000000000001000000000000000201000102030405060708090a0b0c0d0e0f0000000000000006000100"
         + "000000000000010000000000000002000000000000000301018bcfe56800000700000000000000010000000000000002"
         + "10b7fb2ebf41928e"
+    private static let frozenExpiry =
+        "0223000e7573657244656661756c74732f6b018bcfe568000007000000000000000100000000000000020001018bcfe5"
+        + "68000007000000000000000100000000000000020317979cfe362a0000000102030405060708090a0b0c0d0e0f000000"
+        + "0000000006000100000000000000010000000000000002000000000000000301018bcfe5680000070000000000000001"
+        + "00000000000000025f7b7fbcb0b7eeb7"
     private static let frozenLosses =
         "01000003612f62000000000000000000000001000000000000000100000000000000020000000000000009053ad3751fd156e8"
     private static let frozenProgress =
@@ -59,6 +64,10 @@ struct StoredFormTests {
     func frozen() throws {
         #expect(hex(Self.entry.encoded()) == Self.frozenEntry)
         #expect(SyncEntry(bytes(Self.frozenEntry)) == Self.entry)
+        var expiring = Self.entry
+        expiring.state?.expires = 1_700_000_000_000_000_000
+        #expect(hex(expiring.encoded()) == Self.frozenExpiry)
+        #expect(SyncEntry(bytes(Self.frozenExpiry)) == expiring)
         var losing = SyncEntry(address: "a/b")
         losing.lost = [Self.one: 9]
         #expect(hex(losing.encoded()) == Self.frozenLosses)
@@ -76,9 +85,9 @@ struct StoredFormTests {
         }
     }
 
-    /// Valid bytes of a later version.
+    /// Valid bytes of a version that no program writes yet.
     private func later(_ data: Data) -> Data {
-        var writer = ByteWriter(.bigEndian, [2])
+        var writer = ByteWriter(.bigEndian, [3])
         writer.add(data.dropFirst().dropLast(8))
         writer.addHash()
         return Data(writer.bytes)

@@ -49,6 +49,10 @@ struct SyncCodingTests {
     func entries() {
         #expect(SyncEntry(Self.sampleEntry.encoded()) == Self.sampleEntry)
         #expect(SyncEntry(SyncEntry(address: "a/b").encoded()) == SyncEntry(address: "a/b"))
+        var expiring = Self.sampleEntry
+        expiring.state?.expires = 1
+        expiring.pending?.expires = .max
+        #expect(SyncEntry(expiring.encoded()) == expiring)
     }
 
     @Test("progress comes back unchanged", arguments: [nil, Data(), Data([1, 2])])

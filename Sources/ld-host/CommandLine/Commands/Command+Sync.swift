@@ -260,12 +260,15 @@ extension Command {
             sentences.append("\(Printable(address)) is larger than sync.maxAutoSyncSize; it stays on this device")
         }
         if report.conflicts > 0 {
+            let were = report.conflicts == 1 ? "was" : "were"
             sentences.append(
-                "\(report.conflicts.counted("value")) lost against a later one and was kept: ld-host sync conflicts")
+                "\(report.conflicts.counted("value")) lost against a later one and \(were) kept: "
+                    + "ld-host sync conflicts")
         }
         if report.removalsToAccept > 0 {
+            let wait = report.removalsToAccept == 1 ? "waits" : "wait"
             sentences.append(
-                "\(report.removalsToAccept.counted("removal")) by other devices waits for you: ld-host sync accept")
+                "\(report.removalsToAccept.counted("removal")) by other devices \(wait) for you: ld-host sync accept")
         }
         let refused = report.refused
         // A transport may bring a record again, so those that count as replayed need not mean anything.

@@ -106,6 +106,7 @@ import Testing
         #expect(try await second.sync().removalsToAccept == 30)
         #expect(try await second.exists(keys[0]))
         // Another process knows of the pending removals, too.
+        #expect(try await homes.router(1, keys.map { .key($0) }).syncReport().removalsToAccept == 30)
         #expect(try await homes.router(1, keys.map { .key($0) }).sync().removalsToAccept == 30)
         #expect(try await second.acceptSyncRemovals().removalsToAccept == 0)
         for key in keys { #expect(try await !second.exists(key)) }

@@ -49,7 +49,9 @@ final class SimulatedReplica: SyncReplica {
 
     func read(_ address: String) throws(StorageError) -> LocalValue? {
         reads += 1
-        return disk.values[address].map { LocalValue(data: $0.data, attributes: $0.attributes, mark: Self.mark($0)) }
+        return disk.values[address].map {
+            LocalValue(data: $0.data, attributes: $0.attributes, mark: Self.mark($0), written: $0.written)
+        }
     }
 
     func forEachMark(_ body: (_ address: String, _ mark: UInt64?) -> Void) throws(StorageError) {

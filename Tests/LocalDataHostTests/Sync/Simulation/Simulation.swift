@@ -216,8 +216,10 @@ final class Simulation {
         }
         let value = hazards.merges ? adding(number, to: old) : "value \(number)"
         made[value] = number
+        // Not every store says when a value was written.
+        let written = number.isMultiple(of: 3) ? nil : device.clock.now() << 16 | 0xffff
         device.replica.disk.values[address] = LocalValue(
-            data: Data(value.utf8), attributes: ValueAttributes(), mark: nil)
+            data: Data(value.utf8), attributes: ValueAttributes(), mark: nil, written: written)
         note("\(name(device)) sets \(address) to \(value), was \(old ?? "absent")")
     }
 

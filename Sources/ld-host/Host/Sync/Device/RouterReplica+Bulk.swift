@@ -8,7 +8,7 @@ extension RouterReplica {
         let open: OpenStore
         let place: StorageNamespace
         /// By the names of their values.
-        var keys: [String: SyncedKey] = [:]
+        var keys: [ExactText: SyncedKey] = [:]
     }
 
     func forEachMark(_ body: (_ address: String, _ mark: UInt64?) -> Void) throws(StorageError) {
@@ -18,9 +18,7 @@ extension RouterReplica {
                 found = []
                 var others = 0
                 try group.open.store.forEachValue(in: group.place, largest: 0) { value in
-                    if let key = group.keys[String(decoding: value.name, as: UTF8.self)],
-                        key.resolved.address.name.utf8.elementsEqual(value.name)
-                    {
+                    if let key = group.keys[ExactText(String(decoding: value.name, as: UTF8.self))] {
                         found.append((key, value.mark))
                     } else {
                         others += 1
@@ -52,7 +50,7 @@ extension RouterReplica {
                 open.store.abilities.conditional != nil
             else { continue }
             let place = Place(open: ObjectIdentifier(open), place: address.place)
-            groups[place, default: KeyGroup(open: open, place: address.place)].keys[address.name] = key
+            groups[place, default: KeyGroup(open: open, place: address.place)].keys[ExactText(address.name)] = key
         }
         return groups.values.filter { $0.keys.count > 16 }
     }
@@ -72,7 +70,7 @@ extension RouterReplica {
         var (rest, refused) = (indices, [Int]())
         for _ in 0..<Self.attempts where !rest.isEmpty {
             let list = ChangeList(open, capacity: 2 * rest.count + 1)
-            for index in rest { list.addValue(of: changes[index], at: index, byAddress[changes[index].address]) }
+            for index in rest { list.addValue(of: changes[index], at: index, key(at: changes[index].address)) }
             for index in rest { list.addEntry(of: changes[index], isNew: stores[changes[index].name] == nil) }
             if let progress, refused.isEmpty { list.add(SyncPlace.progressName, progress) }
             let conflicts = try open.store.apply(list.changes)
@@ -97,7 +95,7 @@ extension RouterReplica {
     private func isForOnce(_ change: SyncChange, _ open: OpenStore) -> Bool {
         guard change.loser == nil, stores[change.name].map({ $0 === open }) ?? true else { return false }
         guard case .keep = change.parked else { return false }
-        guard change.changesValue, let key = byAddress[change.address] else { return true }
+        guard change.changesValue, let key = key(at: change.address) else { return true }
         return key.resolved.layers.isEmpty && key.resolved.address.place.directory == nil
             && (change.expected == nil || change.expected?.mark != nil)
     }

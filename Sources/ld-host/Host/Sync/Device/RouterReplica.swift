@@ -13,45 +13,51 @@ final class RouterReplica: SyncReplica {
     var snapshot: RouterSnapshot { migrations.snapshot }
     let home: OpenStore
     private let group: MemberGroup
-    let byAddress: [String: SyncedKey]
+    private(set) var byAddress: [ExactText: SyncedKey] = [:]
     /// The stores of known entries, by the entries' names.
     var stores: [String: OpenStore] = [:]
 
     /// - Parameter home: A store whose values outlive the process.
     init(_ keys: [SyncedKey], home: OpenStore, of group: MemberGroup, _ migrations: MigrationEngine) {
         self.keys = keys.map { SyncKey(address: $0.address, policy: $0.key.descriptor.syncPolicy) }
-        byAddress = Dictionary(keys.map { ($0.address, $0) }) { first, _ in first }
+        for key in keys where byAddress[ExactText(key.address)] == nil { byAddress[ExactText(key.address)] = key }
         (self.home, self.group, self.migrations) = (home, group, migrations)
     }
 
+    /// The key at an address; `nil` if this device knows none there.
+    func key(at address: String) -> SyncedKey? { byAddress[ExactText(address)] }
+
     func read(_ address: String) throws(StorageError) -> LocalValue? {
-        guard let key = byAddress[address] else { return nil }
+        guard let key = key(at: address) else { return nil }
         let value = key.value
         return try key.resolved.open.repeating { () throws(StorageError) in
             if value.store.abilities.conditional != nil {
                 return try value.revisioned().map {
-                    LocalValue(data: $0.data, attributes: key.kept($0.attributes), mark: $0.revision)
+                    LocalValue(
+                        data: $0.data, attributes: key.kept($0.attributes), mark: $0.revision,
+                        written: $0.attributes.writtenAt)
                 }
             }
             guard let data = try value.get() else { return nil }
             let attributes = try value.attributes() ?? ValueAttributes()
-            return LocalValue(data: data, attributes: key.kept(attributes), mark: nil)
+            return LocalValue(
+                data: data, attributes: key.kept(attributes), mark: nil, written: attributes.writtenAt)
         }
     }
 
     func canUse(_ value: Data, _ attributes: ValueAttributes, at address: String) -> Bool {
-        byAddress[address]?.canUse(value, attributes) ?? false
+        key(at: address)?.canUse(value, attributes) ?? false
     }
 
     func kept(_ attributes: ValueAttributes, at address: String) -> ValueAttributes {
-        byAddress[address]?.kept(attributes) ?? attributes
+        key(at: address)?.kept(attributes) ?? attributes
     }
 
     /// Lets the key merge two values of its current version.
     func merge(
         _ lesser: LocalValue, _ greater: LocalValue, at address: String
     ) throws(StorageError) -> LocalValue? {
-        guard let key = byAddress[address], let merge = key.key.merge else { return nil }
+        guard let key = key(at: address), let merge = key.key.merge else { return nil }
         let tag = key.key.chain?.versionTag
         guard lesser.attributes.versionTag == tag, greater.attributes.versionTag == tag else { return nil }
         let format = key.key.descriptor.serializer
@@ -87,7 +93,7 @@ final class RouterReplica: SyncReplica {
                 guard isFormer, ![.corrupt, .unsupported].contains(error.code) else { throw error }
             }
             for (name, entry) in found {
-                if let key = byAddress[entry.address], key.resolved.open !== store {
+                if let key = key(at: entry.address), key.resolved.open !== store {
                     strays.append((name, entry, store))
                     continue
                 }
@@ -122,7 +128,7 @@ final class RouterReplica: SyncReplica {
 
     /// A value that stayed in the store which served its domain before was not removed.
     private func requireMoved(_ entry: SyncEntry, from store: OpenStore) throws(StorageError) {
-        guard entry.state?.hash != nil, let key = byAddress[entry.address], try read(entry.address) == nil else {
+        guard entry.state?.hash != nil, let key = key(at: entry.address), try read(entry.address) == nil else {
             return
         }
         let value = try store.value(at: key.resolved.address)
@@ -215,7 +221,7 @@ extension RouterReplica {
         var keys: [(key: AnyStorageKey, resolved: ResolvedKey)] = []
         var removes = false
         for change in indices.map({ changes[$0] }) where change.changesValue {
-            guard let key = byAddress[change.address] else { continue }
+            guard let key = key(at: change.address) else { continue }
             if case .remove = change.value {
                 removes = true
             } else if key.resolved.isSettled.load(ordering: .relaxed) {
@@ -259,7 +265,7 @@ extension RouterReplica {
     }
 
     func store(of change: SyncChange) -> OpenStore {
-        byAddress[change.address]?.resolved.open ?? home
+        key(at: change.address)?.resolved.open ?? home
     }
 
     /// Makes the changes of one store, all or none but those whose value is another one now.
@@ -305,7 +311,7 @@ extension RouterReplica {
     private func isExpected(
         _ change: SyncChange, _ views: inout [AtomicScope: StoreView]
     ) throws(StorageError) -> Bool {
-        guard change.changesValue, let key = byAddress[change.address] else { return true }
+        guard change.changesValue, let key = key(at: change.address) else { return true }
         let scope = key.resolved.scope
         let view = if let known = views[scope] { known } else { try StoreView(scope) }
         views[scope] = view
@@ -326,7 +332,7 @@ extension RouterReplica {
                 parts.append(try SyncPlace.parked(change.name, in: old).changing(to: nil))
             }
         }
-        if let key = byAddress[change.address] {
+        if let key = key(at: change.address) {
             switch change.value {
             case .keep: break
             case .set(let data, let attributes):
@@ -348,5 +354,14 @@ extension RouterReplica {
         case .discard: parts.append(try SyncPlace.parked(change.name, in: store).changing(to: nil))
         }
         return parts
+    }
+}
+
+extension ValueAttributes {
+    /// When the store wrote the value, in 65,536ths of a millisecond since 1970 UTC.
+    fileprivate var writtenAt: UInt64? {
+        guard let modified, modified > 0 else { return nil }
+        let (milliseconds, rest) = UInt64(modified).quotientAndRemainder(dividingBy: 1_000_000)
+        return milliseconds << 16 | (rest << 16) / 1_000_000
     }
 }

@@ -172,7 +172,7 @@ extension SyncEngine {
             } else if let hash = entry.state?.hash {
                 let version = SyncVersion(time: clock.timeBefore(), author: group.me)
                 next.state = SyncEntry.State(
-                    version: version, history: SyncHistory([version]), hash: hash)
+                    version: version, history: SyncHistory([version]), hash: hash, expires: entry.state?.expires)
                 next.isFormer = true
             }
             changes.append(SyncChange(name: name, entry: next))

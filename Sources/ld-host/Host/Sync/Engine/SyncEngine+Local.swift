@@ -52,18 +52,34 @@ extension SyncEngine {
             if hash == entries[name]?.state?.hash { marks[name] = value?.mark }
             return LocalState(entry: entry, value: value, isChanged: entry != entries[name] && entries[name] != nil)
         }
-        // What a new device had before it joined counts less than everything in the group.
-        let isFromBefore = progress.isJoining && entry.state == nil && entries[name]?.pending == nil
-        let time = isFromBefore ? clock.timeBefore() : clock.tick()
-        let version = SyncVersion(time: time, author: group.me)
+        if value == nil, entry.state?.hasExpired(by: clock.now) == true {
+            // Nobody has removed it. It stays the version that it was, so whoever has renewed it meanwhile wins, and
+            // a device whose clock is wrong takes it from no other one.
+            entry.state?.hash = nil
+            entry.state?.expires = nil
+            return LocalState(entry: entry, value: nil, isChanged: true)
+        }
+        let version = SyncVersion(time: timeOfChange(to: value, in: entry, name), author: group.me)
         var history = entry.state?.history ?? SyncHistory()
         history.add(version)
-        entry.state = SyncEntry.State(version: version, history: history, hash: hash)
+        entry.state = SyncEntry.State(
+            version: version, history: history, hash: hash, expires: value?.attributes.expires)
         entry.isRequested = false
         entry.isFormer = false
         entry.changed = counters.tick()
         edited.insert(name)
         return LocalState(entry: entry, value: value, isChanged: true)
+    }
+
+    /// The time of a change that was found here: when its value was written, but later than what this device knew of
+    /// the key; of a removal, now.
+    private func timeOfChange(to value: LocalValue?, in entry: SyncEntry, _ name: String) -> UInt64 {
+        // What a new device had before it joined counts less than everything in the group.
+        if progress.isJoining, entry.state == nil, entries[name]?.pending == nil {
+            return clock.timeBefore(writtenAt: value?.written)
+        }
+        let versions = [entry.state?.version, entry.pending?.version] + entry.published.values.map(\.version)
+        return clock.time(ofChangeAt: value?.written, after: versions.compactMap { $0?.time }.max() ?? 0)
     }
 
     /// The keyed hash of a value with the attributes that belong to it on every device.

@@ -32,7 +32,8 @@ extension SyncEngine {
             state.history.add(remote.history)
             let version = max(state.version, remote.version)
             change.entry?.state = SyncEntry.State(
-                version: version, history: state.history, hash: hash, isShared: true)
+                version: version, history: state.history, hash: hash, isShared: true,
+                expires: remote.value?.attributes.expires)
             change.entry?.isFormer = false
             return change
         }
@@ -85,7 +86,9 @@ extension SyncEngine {
         var change = started
         var history = known
         history.add(remote.history)
-        let state = SyncEntry.State(version: remote.version, history: history, hash: hash, isShared: true)
+        let state = SyncEntry.State(
+            version: remote.version, history: history, hash: hash, isShared: true,
+            expires: remote.value?.attributes.expires)
         change.entry?.isFormer = false
         change.entry?.changed = 0
         if let value = remote.value {
@@ -115,7 +118,9 @@ extension SyncEngine {
         let newHash = try self.hash(result.data, newAttributes)
         var change = started
         if newHash != ours.hash { change.value = .set(result.data, newAttributes) }
-        return replacing(local, with: SyncEntry.State(version: version, history: history, hash: newHash), change)
+        let state = SyncEntry.State(
+            version: version, history: history, hash: newHash, expires: newAttributes.expires)
+        return replacing(local, with: state, change)
     }
 
     /// Completes a change of the value that is here.
@@ -162,10 +167,7 @@ extension SyncEngine {
 
     /// Makes the removals of a pull, unless they are so many that somebody has to consent.
     func makeHeldRemovals(accepting isAccepted: Bool = false) throws(StorageError) {
-        isWaitingForConsent =
-            !isAccepted && held.count > limits.removals
-            && held.count * 2 > entries.values.count { $0.state?.hash != nil }
-        guard !isWaitingForConsent else { return }
+        guard isAccepted || removalsToAccept == 0 else { return }
         for name in held.sorted() {
             guard let entry = entries[name], let pending = entry.pending else { continue }
             var local = try current(name, entry.address)

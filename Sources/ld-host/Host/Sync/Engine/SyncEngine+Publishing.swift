@@ -190,7 +190,8 @@ extension SyncEngine {
         let kind: SyncEntry.Kind
         switch duty {
         case .release: kind = .release
-        case .again: kind = own?.kind ?? .release
+        // A value that has expired is published no more.
+        case .again: kind = own?.kind == .value && entry.state?.hash == nil ? .removal : own?.kind ?? .release
         default: kind = entry.state?.hash == nil ? .removal : .value
         }
         guard var content = content(0, kind, entry, local.value) else { return (change, nil) }

@@ -6,6 +6,13 @@ extension SyncEngine {
 
     /// Takes in what was published since the last pull.
     func pull() throws(StorageError) {
+        strangers = []
+        try takeInAll()
+        // The group's log may come after the first records of a device that has just joined.
+        counts.foreign += strangers.count { !group.isKnown($0) }
+    }
+
+    private func takeInAll() throws(StorageError) {
         try followGroup()
         if progress.position == nil { seen = [] }
         // Saved at the end of a pull from the beginning only, since what was not seen counts then.
@@ -196,7 +203,13 @@ extension SyncEngine {
             return nil
         }
         guard group.members.contains(writer) else {
-            if group.isKnown(writer) { counts.former += 1 } else { counts.foreign += 1 }
+            if group.isKnown(writer) {
+                counts.former += 1
+            } else if strangers.count < limits.page {
+                strangers.append(writer)
+            } else {
+                counts.foreign += 1
+            }
             (progress.hasPassedOver, isProgressDue) = (true, true)
             return nil
         }
@@ -226,7 +239,7 @@ extension SyncEngine {
 
     private func take(_ status: SyncStatus, _ counter: UInt64, of writer: DeviceID) throws(StorageError) {
         let known = progress.writers[writer]?.statusCounter ?? 0
-        if counter >= known || writer == group.me { seen?.insert(SeenRecord(writer: writer, name: Self.statusName)) }
+        if counter >= known { seen?.insert(SeenRecord(writer: writer, name: Self.statusName)) }
         guard counter > known || progress.writers[writer]?.status == nil && counter == known else { return }
         isProgressDue = true
         if writer == group.me {
@@ -251,14 +264,15 @@ extension SyncEngine {
     {
         let known = entries[name]?.published[writer]
         if writer == group.me { noticeOwn(content.counter) }
-        // An earlier one that a transport gives again does not show that the known one is still there; but of an own
-        // one that is known, nobody knows whether it arrived.
+        // An earlier one that a transport gives again does not show that the known one is still there; but an own one
+        // that is known may be on its way.
         let isKnown = known?.counter == content.counter
+        let isOnItsWay = writer == group.me && known?.counter ?? 0 > progress.confirmed
         let lost = entries[name]?.lost[writer] ?? 0
         let isNew =
             content.counter > known?.counter ?? 0 && content.counter >= lost
             && (content.counter == lost || content.counter > taken(of: writer))
-        if isKnown || isNew || writer == group.me { seen?.insert(SeenRecord(writer: writer, name: name)) }
+        if isKnown || isNew || isOnItsWay { seen?.insert(SeenRecord(writer: writer, name: name)) }
         guard isNew else {
             if !isKnown { counts.replayed += 1 }
             return nil

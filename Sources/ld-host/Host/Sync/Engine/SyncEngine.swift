@@ -66,7 +66,7 @@ package final class SyncEngine {
     /// The keys that take part, by the names of their records.
     var keys: [String: SyncKey] = [:]
     /// Those names, by addresses.
-    private var names: [String: String] = [:]
+    private var names: [ExactText: String] = [:]
     var progress = SyncProgress()
     /// Whether ``progress`` differs from what is saved in a way that the next process would find out by itself.
     package internal(set) var isProgressDue = false
@@ -92,9 +92,10 @@ package final class SyncEngine {
     package internal(set) var counts = SyncCounts()
     /// What the pull that goes on has seen, if it began at the beginning.
     var seen: Set<SeenRecord>?
+    /// The writers of records in this pull that are no members, as far as this device knew when it read them.
+    var strangers: [DeviceID] = []
     var knownMembers: [DeviceID] = []
     var lastStatus: SyncStatus?
-    var isWaitingForConsent = false
     /// Whether what is kept aside was not looked at yet: the app may have been updated.
     var mayUseParked = true
     /// Writers whose records were not those of their status after the latest pull, with what was here of them.
@@ -154,7 +155,11 @@ package final class SyncEngine {
     package var isJoining: Bool { progress.isJoining }
 
     /// The number of removals that wait for consent; 0 if none do.
-    package var removalsToAccept: Int { isWaitingForConsent ? held.count : 0 }
+    package var removalsToAccept: Int {
+        guard held.count > limits.removals, held.count * 2 > entries.values.count(where: { $0.state?.hash != nil })
+        else { return 0 }
+        return held.count
+    }
 
     /// The number of keys with a record to publish.
     package var pendingCount: Int { duties.count }
@@ -187,7 +192,7 @@ package final class SyncEngine {
             dirty = Set(keys.keys)
             isAllDirty = false
             try replica.forEachMark { address, mark in
-                guard let name = names[address] else { return }
+                guard let name = names[ExactText(address)] else { return }
                 let entry = entries[name]
                 guard entry?.pending == nil || entry?.isHeld == true else { return }
                 let isKnown = if let mark { marks[name] == mark } else { entry?.state?.hash == nil }
@@ -199,7 +204,7 @@ package final class SyncEngine {
 
     /// The name of the records of an address.
     func name(of address: String) throws(StorageError) -> String {
-        if let known = names[address] { return known }
+        if let known = names[ExactText(address)] { return known }
         return try group.name(of: address)
     }
 }
@@ -221,7 +226,7 @@ extension SyncEngine {
         knownMembers = group.members
         for key in replica.keys {
             let name = try group.name(of: key.address)
-            (keys[name], names[key.address]) = (key, name)
+            (keys[name], names[ExactText(key.address)]) = (key, name)
         }
         try replica.forEachEntry { (name, entry) throws(StorageError) in
             for state in [entry.state, entry.pending] { if let state { clock.observe(state.version.time) } }

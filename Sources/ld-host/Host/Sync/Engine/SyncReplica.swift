@@ -16,9 +16,11 @@ package struct LocalValue: Sendable {
     /// What tells this write of the value from others, or at least these bytes and attributes; `nil` if the store has
     /// nothing of the kind.
     package var mark: UInt64?
+    /// When the value was written, in 65,536ths of a millisecond since 1970 UTC; `nil` if the store does not say.
+    package var written: UInt64?
 
-    package init(data: Data, attributes: ValueAttributes, mark: UInt64?) {
-        (self.data, self.attributes, self.mark) = (data, attributes, mark)
+    package init(data: Data, attributes: ValueAttributes, mark: UInt64?, written: UInt64? = nil) {
+        (self.data, self.attributes, self.mark, self.written) = (data, attributes, mark, written)
     }
 }
 

@@ -32,6 +32,16 @@ package struct SyncEntry: Hashable, Sendable {
         package var hash: [UInt8]?
         /// Whether a record says it, so that other devices may know it.
         package var isShared = false
+        /// When the value expires, in nanoseconds since 1970 UTC.
+        package var expires: Int64?
+
+        /// Whether the value has expired by then.
+        ///
+        /// - Parameter now: Milliseconds since 1970 UTC.
+        func hasExpired(by now: UInt64) -> Bool {
+            guard hash != nil, let expires else { return false }
+            return expires <= 0 || UInt64(expires) / 1_000_000 <= now
+        }
     }
 
     package var address: String
@@ -68,11 +78,12 @@ package struct SyncEntry: Hashable, Sendable {
 }
 
 extension SyncEntry {
-    /// The version of the stored form.
-    static let version: UInt8 = 1
+    /// The latest version of the stored form: the second has the expiry of values. Entries without one keep the first.
+    static let version: UInt8 = 2
 
     package func encoded() -> Data {
-        var writer = ByteWriter(.bigEndian, [Self.version])
+        let hasExpiry = [state, pending].contains { $0?.expires != nil }
+        var writer = ByteWriter(.bigEndian, [hasExpiry ? 2 : 1])
         let flags: [Bool] = [
             state != nil, state?.hash != nil, pending != nil, pending?.hash != nil, isHeld, isRequested, isParked,
             isFormer,
@@ -83,7 +94,8 @@ extension SyncEntry {
             guard let state else { continue }
             writer.add(state.version)
             writer.add(state.history)
-            writer.add(UInt8(state.isShared ? 1 : 0))
+            writer.add(UInt8(state.isShared ? 1 : 0) | (state.expires == nil ? 0 : 2))
+            if let expires = state.expires { writer.add(UInt64(bitPattern: expires)) }
             if let hash = state.hash { writer.add(hash) }
         }
         writer.add(changed)
@@ -105,21 +117,27 @@ extension SyncEntry {
 
     /// Decodes an entry; `nil` if it is damaged, or of a later version.
     package init?(_ data: Data) {
-        guard var reader = ByteReader(hashed: .bigEndian, data), reader.number(UInt8.self) == Self.version,
-            let flags = reader.number(UInt8.self), case .some(.some(let address)) = reader.optionalText()
+        guard var reader = ByteReader(hashed: .bigEndian, data), let form = reader.number(UInt8.self),
+            (1...Self.version).contains(form), let flags = reader.number(UInt8.self),
+            case .some(.some(let address)) = reader.optionalText()
         else { return nil }
         func flag(_ index: Int) -> Bool { flags >> UInt8(index) & 1 == 1 }
         self.init(address: address)
         for (index, path) in [(0, \SyncEntry.state), (2, \SyncEntry.pending)] where flag(index) {
             guard let version = reader.syncVersion(), let history = reader.history(),
-                let isShared = reader.number(UInt8.self)
+                let marks = reader.number(UInt8.self), marks < 1 << form
             else { return nil }
-            var hash: [UInt8]?
+            var (hash, expires): ([UInt8]?, Int64?)
+            if marks & 2 != 0 {
+                guard let number = reader.number(UInt64.self) else { return nil }
+                expires = Int64(bitPattern: number)
+            }
             if flag(index + 1) {
                 guard let bytes = reader.bytes(16) else { return nil }
                 hash = Array(bytes)
             }
-            self[keyPath: path] = State(version: version, history: history, hash: hash, isShared: isShared == 1)
+            self[keyPath: path] = State(
+                version: version, history: history, hash: hash, isShared: marks & 1 != 0, expires: expires)
         }
         (isHeld, isRequested, isParked, isFormer) = (flag(4), flag(5), flag(6), flag(7))
         guard let changed = reader.number(UInt64.self), let count = reader.number(UInt16.self) else { return nil }

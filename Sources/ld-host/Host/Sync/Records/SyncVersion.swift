@@ -84,12 +84,29 @@ package struct HybridClock: Sendable {
     package init(after last: UInt64 = 0, now: @escaping @Sendable () -> UInt64) { (self.last, wall) = (last, now) }
 
     /// The time of a value that was there before the device joined.
-    package func timeBefore() -> UInt64 { min(now, (1 << 48) - 1) }
+    ///
+    /// - Parameter written: When it was written, in 65,536ths of a millisecond since 1970 UTC; `nil` if nobody knows.
+    package func timeBefore(writtenAt written: UInt64? = nil) -> UInt64 {
+        min(written.map { $0 >> 16 } ?? now, now, (1 << 48) - 1)
+    }
 
     /// A time after all earlier ones.
     package mutating func tick() -> UInt64 {
         last = min(max(last + 1, now << 16), Self.latest)
         return last
+    }
+
+    /// The time of a change that was made before it is noticed: when it was made, as far as that is known and this
+    /// device's clock can be compared with the others'.
+    ///
+    /// - Parameters:
+    ///   - written: The wall time of the change, in 65,536ths of a millisecond since 1970 UTC; `nil` if nobody knows.
+    ///   - known: The latest time that the one who made the change may have known of.
+    package mutating func time(ofChangeAt written: UInt64?, after known: UInt64) -> UInt64 {
+        let isAhead = last > now << 16 | 0xffff
+        let latest = tick()
+        guard let written, !isAhead else { return latest }
+        return min(latest, max(known + 1, written))
     }
 
     /// The latest time so far.

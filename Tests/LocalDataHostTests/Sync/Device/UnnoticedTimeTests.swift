@@ -1,0 +1,115 @@
+import Foundation
+import LocalDataAPI
+import Testing
+
+@testable import LocalDataHost
+
+/// What happens between two turns of sync.
+@Suite("Values that change while sync does not run") struct UnnoticedTimeTests {
+    private static let key = MigrationHome.synced("name", .custom(name: "rows"))
+    private let homes: SyncHomes
+
+    init() throws { homes = try SyncHomes() }
+
+    /// Two devices that have the same value, and do not sync.
+    private func devices(
+        with value: String, until expires: Date? = nil
+    ) async throws -> (first: StorageRouter, second: StorageRouter) {
+        let (first, second) = try await homes.pair([.key(Self.key)])
+        if let expires {
+            try await first.set(value, for: Self.key, expires: expires)
+        } else {
+            try await first.set(value, for: Self.key)
+        }
+        try await first.sync()
+        try await second.sync()
+        #expect(try await second.get(Self.key) == value)
+        try await first.sync()
+        return (first, second)
+    }
+
+    private func settle(_ devices: (first: StorageRouter, second: StorageRouter)) async throws {
+        for _ in 0..<3 {
+            try await devices.first.sync()
+            try await devices.second.sync()
+        }
+    }
+
+    @Test("a value that one device renews stays, though the earlier one has expired on the other")
+    func renewed() async throws {
+        let end = Date(timeIntervalSinceNow: 8)
+        let devices = try await devices(with: "old", until: end)
+        try await Task.sleep(for: .seconds(max(0, end.timeIntervalSinceNow) + 0.1))
+        try await devices.second.set("fresh", for: Self.key)
+        try await devices.second.sync()
+        try await settle(devices)
+        for device in [devices.first, devices.second] {
+            #expect(try await device.get(Self.key) == "fresh")
+            #expect(try await device.syncConflicts().values.isEmpty)
+            #expect(try await device.syncReport().pending == 0)
+        }
+    }
+
+    @Test("a value that has expired is absent everywhere, and a new one or a removal after it counts")
+    func expired() async throws {
+        let end = Date(timeIntervalSinceNow: 8)
+        let devices = try await devices(with: "old", until: end)
+        try await Task.sleep(for: .seconds(max(0, end.timeIntervalSinceNow) + 0.1))
+        try await settle(devices)
+        for device in [devices.first, devices.second] { #expect(try await !device.exists(Self.key)) }
+        try await devices.first.set("new", for: Self.key)
+        try await settle(devices)
+        #expect(try await devices.second.get(Self.key) == "new")
+        try await devices.second.remove(Self.key)
+        try await settle(devices)
+        #expect(try await !devices.first.exists(Self.key))
+    }
+
+    @Test("a value that is removed before it expires is removed everywhere")
+    func removed() async throws {
+        let devices = try await devices(with: "old", until: Date(timeIntervalSinceNow: 3600))
+        try await devices.first.remove(Self.key)
+        try await settle(devices)
+        #expect(try await !devices.second.exists(Self.key))
+    }
+
+    @Test("the value that was written later wins, whichever device syncs first", arguments: [true, false])
+    func later(secondWritesLater: Bool) async throws {
+        let devices = try await devices(with: "start")
+        let (earlier, later) =
+            secondWritesLater ? (devices.first, devices.second) : (devices.second, devices.first)
+        try await earlier.set("earlier", for: Self.key)
+        try await Task.sleep(for: .milliseconds(20))
+        try await later.set("later", for: Self.key)
+        try await later.sync()
+        try await Task.sleep(for: .milliseconds(20))
+        try await earlier.sync()
+        try await settle(devices)
+        for device in [devices.first, devices.second] { #expect(try await device.get(Self.key) == "later") }
+        #expect(try await earlier.syncConflicts().values.count == 1)
+    }
+
+    @Test("two names that differ only in how a character is encoded are two values")
+    func encodings() async throws {
+        let keys = ["caf\u{e9}", "cafe\u{301}"].map { MigrationHome.synced($0, .custom(name: "rows")) }
+        let devices = try await homes.pair(keys.map { .key($0) })
+        for (number, key) in keys.enumerated() { try await devices.first.set("of \(number)", for: key) }
+        try await settle(devices)
+        for (number, key) in keys.enumerated() {
+            #expect(try await devices.second.get(key) == "of \(number)")
+            try await devices.second.set("back \(number)", for: key)
+        }
+        try await settle(devices)
+        for (number, key) in keys.enumerated() { #expect(try await devices.first.get(key) == "back \(number)") }
+        #expect(try await devices.first.syncReport().refused.forged == 0)
+    }
+
+    @Test("a removed device is told so by the status, too")
+    func formerMember() async throws {
+        let devices = try await devices(with: "value")
+        let id = try #require(try await devices.first.syncMembers().first { $0.name == "second" }?.id)
+        _ = try await devices.first.removeSyncMember(id)
+        await #expect(throws: StorageError.permissionDenied) { try await devices.second.sync() }
+        await #expect(throws: StorageError.permissionDenied) { try await devices.second.syncReport() }
+    }
+}
