@@ -123,6 +123,31 @@ struct FaultTests {
         #expect(try device.fetch().records.count == 30)
     }
 
+    @Test("a server that lost its last messages, and has others in their place, makes the positions of all invalid")
+    func replacedEnd() throws {
+        let server = try NATSServer()
+        let device = try OpenTransport(server.url)
+        try device.publish(0..<10)
+        let early = try device.fetch().position
+        try server.kill()
+        try FileManager.default.copyItem(atPath: server.file("store"), toPath: server.file("saved"))
+        try server.start()
+        try device.publish(10..<20)
+        let late = try device.fetch().position
+        try server.kill()
+        try server.wipe()
+        try FileManager.default.moveItem(atPath: server.file("saved"), toPath: server.file("store"))
+        try server.start()
+        // Neither remembers how far the stream had come.
+        let other = try OpenTransport(server.url, bucket: device.bucket)
+        try other.publish(20..<60)
+        #expect(try other.fetch(since: early).records.count == 40)
+        let later = try OpenTransport(server.url, bucket: device.bucket)
+        #expect(throws: StorageError.positionLost) { try later.fetch(since: late) }
+        #expect(throws: StorageError.positionLost) { try other.fetch(since: early) }
+        #expect(try device.fetch().records.count == 50)
+    }
+
     @Test("calls fail without a server, and work once it has started")
     func absent() throws {
         let server = try NATSServer()

@@ -25,7 +25,7 @@ struct Retrieval {
         let (start, last) = try beginning(since: data)
         var position = start
         guard position.sequence < last else { return position.data }
-        var consumer = try consumer(after: position.sequence)
+        var consumer = try consumer(from: position)
         defer {
             let subject = "$JS.API.CONSUMER.DELETE.\(names.stream).\(consumer)"
             session.link.send([Outgoing(subject: subject)], for: session.call)
@@ -39,12 +39,12 @@ struct Retrieval {
                 // It is not the end if the server lags behind the one that leads the stream, or was only slow, or if
                 // the consumer has miscounted, as it may while messages are removed.
                 guard position.sequence < last, try exists(after: position.sequence) else {
-                    position.sequence = max(position.sequence, last)
+                    position.pass(last)
                     return position.data
                 }
                 usleep(20_000)
                 try session.call.check()
-                (consumer, delivered) = (try self.consumer(after: position.sequence), 0)
+                (consumer, delivered) = (try self.consumer(from: position), 0)
             }
         }
     }
@@ -60,10 +60,15 @@ struct Retrieval {
             throw lost("belongs to another stream")
         }
         guard position.sequence <= last else {
-            try session.beginGeneration(names)
-            throw lost("is behind the end of the stream, whose server has lost messages")
+            throw try lostEnd("is behind the end of the stream")
         }
         return (position, last)
+    }
+
+    /// Lets all devices fetch from the beginning.
+    private func lostEnd(_ reason: String) throws(StorageError) -> StorageError {
+        try session.beginGeneration(names)
+        return lost("\(reason), whose server has lost messages")
     }
 
     private func lost(_ reason: String) -> StorageError {
@@ -71,10 +76,11 @@ struct Retrieval {
             .positionLost, "the position \(reason): '\(names.stream)' of the server at \(session.host)")
     }
 
-    private func consumer(after sequence: UInt64) throws(StorageError) -> String {
+    /// A consumer that begins with the message at a position, if its time is known, or else behind it.
+    private func consumer(from position: Position) throws(StorageError) -> String {
         var configuration = ConsumerRequest.Configuration()
         configuration.policy = "by_start_sequence"
-        configuration.start = sequence + 1
+        configuration.start = position.sequence + (position.time == 0 ? 1 : 0)
         let work = "reading the stream '\(names.stream)'"
         let info: ConsumerInfo = try session.ask(
             names.api("CONSUMER.CREATE"), ConsumerRequest(stream: names.stream, config: configuration), work)
@@ -112,8 +118,12 @@ struct Retrieval {
                 throw StorageError(.storeUnavailable, "a message got lost, \(work)", hint: "try again")
             }
             delivered = place.number
-            position.sequence = place.sequence
-            if let record = try record(message), !body(record) { return .stopped }
+            let isKnown = place.sequence == position.sequence
+            guard !isKnown || place.time == position.time else {
+                throw try lostEnd("has another message in the stream")
+            }
+            position.pass(place)
+            if !isKnown, let record = try record(message), !body(record) { return .stopped }
             if place.isLast, position.sequence >= last { return .end }
         }
         return .more
@@ -149,15 +159,17 @@ struct Place {
     let sequence: UInt64
     /// How many messages the consumer has delivered with it.
     let number: UInt64
+    /// When the server stored it, in nanoseconds since 1970 UTC.
+    let time: UInt64
     let isLast: Bool
 
     init?(_ reply: String) {
         let parts = reply.split(separator: ".")
         let first = parts.count > 9 ? 4 : 2
         guard parts.count >= first + 7, parts[0] == "$JS", parts[1] == "ACK", let sequence = UInt64(parts[first + 3]),
-            let number = UInt64(parts[first + 4])
+            let number = UInt64(parts[first + 4]), let time = UInt64(parts[first + 5])
         else { return nil }
         consumer = parts[first + 1]
-        (self.sequence, self.number, isLast) = (sequence, number, parts[first + 6] == "0")
+        (self.sequence, self.number, self.time, isLast) = (sequence, number, time, parts[first + 6] == "0")
     }
 }
