@@ -101,7 +101,10 @@ extension Ledger {
         for (resolved, address) in places {
             do throws(StorageError) {
                 try await onIOThread { () throws(StorageError) in try resolved.store.wipe(resolved.address.place) }
-            } catch { remaining.append(address) }
+            } catch {
+                remaining.append(address)
+                access.snapshot.logUnwiped(address, by: id, error)
+            }
         }
         row.unwiped = remaining.isEmpty ? nil : remaining
         guard row != page[id] else { return }
@@ -125,12 +128,25 @@ extension BulkLedger {
     func wipe(_ row: inout LedgerRow, _ page: inout LedgerPage) throws {
         guard source.isPlain, !destination.isPlain else { return }
         var isWiped = true
-        do throws(StorageError) { try source.open.store.wipe(source.namespace) } catch { isWiped = false }
+        do throws(StorageError) { try source.open.store.wipe(source.namespace) } catch {
+            isWiped = false
+            snapshot.logUnwiped("\(source.range)", by: row.id, error)
+        }
         let unwiped = isWiped ? nil : ["\(source.range)"]
         guard row.unwiped != unwiped else { return }
         row.unwiped = unwiped
         page[row.id] = row
         _ = try apply([change(page)])
+    }
+}
+
+extension RouterSnapshot {
+    /// Says that values are still in the files of the store that a migration has moved them from.
+    func logUnwiped(_ place: String, by id: String, _ error: StorageError) {
+        log(
+            .warning, "migration",
+            "values that '\(id)' has moved from '\(place)' are still in its files; the next run tries again to remove "
+                + "them: \(error.message)")
     }
 }
 
