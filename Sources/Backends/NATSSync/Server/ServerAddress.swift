@@ -132,8 +132,9 @@ extension ServerAddress {
 
     private func failure(_ status: natsStatus) -> StorageError {
         var last = NATS_OK
-        let detail = nats_GetLastError(&last).map { String(cString: $0) } ?? ""
-        let text = detail.isEmpty ? natsStatus_GetText(status).map { String(cString: $0) } ?? "" : detail
+        // It begins with the line of the library's source.
+        let detail = (nats_GetLastError(&last).map { String(cString: $0) } ?? "").trimmingPrefix(#/\([^)]*:\d+\): /#)
+        let text = detail.isEmpty ? natsStatus_GetText(status).map { String(cString: $0) } ?? "" : String(detail)
         let (code, hint): (StorageError.Code, String) =
             switch status {
             case NATS_CONNECTION_AUTH_FAILED: (.permissionDenied, "check the user and the file with its secret")
