@@ -164,7 +164,8 @@ struct NamePage {
     }
 }
 
-/// Lists the folders of a store. Entries without a canonical spelling do not belong to the store and are left out.
+/// Lists the folders of a store. Entries without a canonical spelling do not belong to the store and are left out, and
+/// so is the database that the SQLite store keeps in a folder.
 struct ValueListing {
     let directory: DurableDirectory
     /// Called with the path of each folder before its names are listed.
@@ -201,13 +202,35 @@ struct ValueListing {
         try directory.forEachEntry(in: path) { entry, kind in
             if kind == .directory, let piece = unmarked(entry, after: folders) {
                 goesOn = try forEachName(in: place, folders: folders + [piece], body)
-            } else if kind == .regular, let name = FileName.name(folders: folders, file: entry) {
+            } else if kind == .regular, let name = FileName.name(folders: folders, file: entry),
+                !folders.isEmpty || (try? isOfDatabase(entry, in: place)) != true
+            {
                 goesOn = try body(name)
             }
             return goesOn
         }
         return goesOn
     }
+
+    /// Whether a file belongs to the database of an SQLite store that keeps, or has kept, a namespace in the same
+    /// folder. A database that was stored as a value has attributes.
+    private func isOfDatabase(_ file: [UInt8], in place: [[UInt8]]) throws -> Bool {
+        guard Self.databaseFiles.contains(file),
+            let database = try directory.open(RelativePath(pieces: place + [Self.database])),
+            try database.attribute(StoredAttributes.name) == nil
+        else { return false }
+        var isDatabase = false
+        try database.readPieces { piece in
+            isDatabase = piece.withUnsafeBytes { $0.starts(with: Self.databaseHeader) }
+            return false
+        }
+        return isDatabase
+    }
+
+    private static let database = Array("values.sqlite".utf8)
+    private static let databaseFiles = Set(["", "-wal", "-shm", "-journal"].map { database + Array($0.utf8) })
+    /// See <https://www.sqlite.org/fileformat.html>.
+    private static let databaseHeader = Array("SQLite format 3\0".utf8)
 
     private func path(_ pieces: [[UInt8]]) -> RelativePath? { pieces.isEmpty ? nil : RelativePath(pieces: pieces) }
 
