@@ -16,8 +16,9 @@ extension Command {
         details: """
             Prints one address a line, in the form that get takes; without an argument, those of every domain.
             \(Address.selectionHelp)
-            Folders of your own choosing are listed only when you name them. A control character in a name is printed as an escape;
-            use --json or --null if you need exact names.
+            Of folders of your own choosing, which other programs use too, only keys of catalogs are listed unless you
+            name the folder. A control character in a name is printed as an escape; use --json or --null if you need
+            exact names.
             """,
         options: [
             Option(name: "--long", short: "-l", help: "show size and time of writing too"),
@@ -33,11 +34,11 @@ extension Command {
         var status = failures.isEmpty ? ExitStatus.done : .failure
         var list = session.json ? JSONList() : nil
         var table = Table()
-        for (domain, prefix) in scopes {
-            try await router.forEachName(in: domain, prefix: prefix) { name in
-                let address = Address.text(domain, name)
+        for scope in scopes {
+            try await router.forEachName(in: scope) { name in
+                let address = Address.text(scope.domain, name)
                 guard session.json || arguments.has("--long") else { return show(address, arguments) }
-                let known = await attributes(of: key(domain, name), router, &status)
+                let known = await attributes(of: key(scope.domain, name), router, &status)
                 if session.json {
                     try list?.add(
                         Row(

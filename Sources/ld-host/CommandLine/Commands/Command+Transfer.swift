@@ -84,9 +84,10 @@ extension Command {
         var isWhole = failures.isEmpty
         let progress = ProgressLine("exporting", isShown: !Output.isTerminal)
         var document = if case .scope = selection { ExportDocument(of: .names) } else { ExportDocument(of: .addresses) }
-        for (domain, prefix) in scopes {
+        for scope in scopes {
+            let domain = scope.domain
             // Entry by entry: a dictionary would hold names that differ in their bytes alone as one.
-            try await router.forEachName(in: domain, prefix: prefix) { name in
+            try await router.forEachName(in: scope) { name in
                 do {
                     guard let data = try await router.data(for: key(domain, name)) else { return }
                     let recorded = try await router.attributes(of: key(domain, name))

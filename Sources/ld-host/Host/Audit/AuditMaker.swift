@@ -5,8 +5,8 @@ struct AuditMaker {
     /// The keys of one namespace, or of one domain that has none here.
     private struct Site {
         let label: String
-        /// The domain whose stored names are listed, and their prefix.
-        var listed: (domain: StorageDomain, prefix: String)?
+        /// The scope whose stored names are listed.
+        var listed: SelectedScope?
         /// The keys of catalogs.
         var keys: [(key: AnyStorageKey, address: StorageAddress)] = []
         /// Keys without a namespace.
@@ -76,9 +76,9 @@ struct AuditMaker {
     /// The sites to examine, ordered by location.
     private mutating func sites() async throws -> [Site] {
         var sites: [StorageNamespace: Site] = [:]
-        for (domain, prefix) in try await scopes() {
-            guard let place = try? snapshot.settings.place(of: domain) else { continue }
-            sites[place] = Site(label: "\(domain)", listed: (domain, prefix), place: place)
+        for scope in try await scopes() {
+            guard let place = try? snapshot.settings.place(of: scope.domain) else { continue }
+            sites[place] = Site(label: "\(scope.domain)", listed: scope, place: place)
         }
         var catalogs = snapshot.described.entries
         catalogs.merge(snapshot.catalog?.entries ?? [:]) { _, registered in registered }
@@ -107,13 +107,13 @@ struct AuditMaker {
     }
 
     /// The scopes that hold values.
-    private mutating func scopes() async throws -> [(domain: StorageDomain, prefix: String)] {
+    private mutating func scopes() async throws -> [SelectedScope] {
         do {
             if case .scope(let domain, _) = selection { _ = try snapshot.settings.place(of: domain) }
             guard selection == .everything else { return try await access.scopes(of: selection).scopes }
-            let found = try await access.populatedDomains(besides: Set(silent.keys))
+            let found = try await access.populatedPlaces(besides: Set(silent.keys))
             for (store, error) in found.failures { note(error, of: store) }
-            return found.domains.map { ($0, "") }
+            return found.places.map(SelectedScope.init)
         } catch let error as StorageError where error.code != .invalidConfiguration {
             note(error, of: selection.domain.flatMap { snapshot.settings.routes[$0]?.store.name })
             return []
@@ -128,9 +128,10 @@ struct AuditMaker {
         }[...]
         let access = access
         let store = site.place.flatMap { snapshot.settings.routes[$0.domain]?.store.name }
-        if let (domain, prefix) = site.listed, let place = site.place, silent[store ?? ""] == nil {
+        if let listed = site.listed, let place = site.place, silent[store ?? ""] == nil {
+            let domain = listed.domain
             do {
-                try await access.forEachName(in: domain, prefix: prefix) { name in
+                try await access.forEachName(in: listed) { name in
                     while let next = keys.first, !name.utf8.lexicographicallyPrecedes(next.address.name.utf8) {
                         keys.removeFirst()
                         body(await entry(for: next.key, at: next.address))

@@ -9,8 +9,8 @@ struct BackupRun {
     private struct Source {
         let domain: String
         let open: OpenStore
-        /// Ordered by scope.
-        var places: [StorageNamespace] = []
+        /// Ordered by scope, with the names that count.
+        var places: [(namespace: StorageNamespace, names: ListedNames)] = []
         /// The names in the ledger of the domain, in order.
         var ledger: [String] = []
     }
@@ -41,9 +41,10 @@ struct BackupRun {
             }
             var source = Source(domain: domain, open: open)
             // The rings of keys know the folders that apps have chosen for what they seal.
-            let sealed = folders.filter { $0.identity == open.identity }.map(\.namespace)
-            source.places = try snapshot.places(in: open, withFolders: true).union(sealed)
-                .filter { $0.domain == domain }.sorted { Self.precedes($0.scope, $1.scope) }
+            var places = try snapshot.places(in: open, withFolders: true)
+            for folder in folders where folder.identity == open.identity { places[folder.namespace] = .all }
+            source.places = places.filter { $0.key.domain == domain }.map { ($0, $1) }
+                .sorted { Self.precedes($0.namespace.scope, $1.namespace.scope) }
             source.ledger = try DomainHistory(snapshot: snapshot, source: open, domains: [domain]).names()
                 .sorted(by: Self.precedes)
             sources.append(source)
@@ -61,7 +62,7 @@ struct BackupRun {
         var report = BackupReport(file: target.path)
         var expected = 0
         for source in sources {
-            for place in source.places { try forEachName(in: place, of: source) { _ in expected += 1 } }
+            for (place, names) in source.places { try forEachName(names, in: place, of: source) { _ in expected += 1 } }
         }
         let total = expected
         try target.write(crypto, under: key, as: style) { writer in
@@ -72,8 +73,8 @@ struct BackupRun {
             try addRings(to: writer, &report)
             for source in sources {
                 var domain = BackupReport.Domain(domain: source.domain, store: source.open.name)
-                for place in source.places {
-                    try forEachName(in: place, of: source) { (name) throws(StorageError) in
+                for (place, names) in source.places {
+                    try forEachName(names, in: place, of: source) { (name) throws(StorageError) in
                         let item = BackupItem(kind: .value, domain: place.domain, scope: place.scope, name: name)
                         let address = StorageAddress(place, name: name)
                         if try add(item, try source.open.value(at: address), to: writer, &report) {
@@ -100,10 +101,11 @@ struct BackupRun {
 
     /// Passes the names of an app's values in a namespace, in order.
     private func forEachName(
-        in place: StorageNamespace, of source: Source, _ body: (String) throws(StorageError) -> Void
+        _ names: ListedNames, in place: StorageNamespace, of source: Source,
+        _ body: (String) throws(StorageError) -> Void
     ) throws(StorageError) {
         let isReserved = try snapshot.reservedNames(in: place, of: source.open)
-        try source.open.store.forEachName(inPagesOf: place) { (name) throws(StorageError) in
+        try source.open.store.forEachName(names, inPagesOf: place) { (name) throws(StorageError) in
             if !isReserved(name) { try body(name) }
         }
     }

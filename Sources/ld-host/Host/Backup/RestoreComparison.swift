@@ -246,11 +246,10 @@ final class RestoreComparison {
     private func count(_ domain: String, _ open: OpenStore) throws(StorageError) -> Int {
         guard open.store.abilities.enumeration != nil else { return 0 }
         var count = 0
-        for place in try snapshot.places(in: open, withFolders: true) where place.domain == domain {
+        for (place, names) in try snapshot.places(in: open, withFolders: true) where place.domain == domain {
             let isReserved = try snapshot.reservedNames(in: place, of: open)
-            try open.store.forEachName(in: place) {
-                if !isReserved($0) { count += 1 }
-                return true
+            try open.store.forEachName(names, inPagesOf: place) { (name) throws(StorageError) in
+                if !isReserved(name) { count += 1 }
             }
         }
         return count

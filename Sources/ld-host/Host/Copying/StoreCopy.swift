@@ -17,12 +17,11 @@ struct StoreCopy: Sendable {
     func addresses() throws(StorageError) -> [StorageAddress] {
         // Two stores of the same component keep a namespace with its own folder in the same folder.
         var places = try snapshot.places(in: source, withFolders: source.component != destination.component)
-        if !domains.isEmpty { places = places.filter { domains.contains($0.domain) } }
+        if !domains.isEmpty { places = places.filter { domains.contains($0.key.domain) } }
         var addresses: [StorageAddress] = []
-        for place in places.sorted(by: { "\($0)" < "\($1)" }) {
-            try source.store.forEachName(in: place) {
-                addresses.append(StorageAddress(place, name: $0))
-                return true
+        for (place, names) in places.sorted(by: { "\($0.key)" < "\($1.key)" }) {
+            try source.store.forEachName(names, inPagesOf: place) { (name) throws(StorageError) in
+                addresses.append(StorageAddress(place, name: name))
             }
         }
         guard !domains.isEmpty else { return addresses }
@@ -227,20 +226,25 @@ struct StoreCopy: Sendable {
 }
 
 extension RouterSnapshot {
-    /// The namespaces in a store that may hold values of apps, the ledger and the list of rings. Calls may wait.
+    /// The namespaces in a store that may hold values of apps, the ledger and the list of rings, with the names that
+    /// count. Calls may wait.
     ///
-    /// - Parameter withFolders: Whether to include namespaces with their own folders, as far as the configuration or
-    ///   the store's ring names them: stores do not list those.
-    func places(in open: OpenStore, withFolders: Bool) throws(StorageError) -> Set<StorageNamespace> {
-        var places: Set<StorageNamespace> = []
+    /// - Parameter withFolders: Whether to include namespaces with their own folders, as far as they are known or the
+    ///   store's ring names them: stores do not list those.
+    func places(
+        in open: OpenStore, withFolders: Bool
+    ) throws(StorageError) -> [StorageNamespace: ListedNames] {
+        var places: [StorageNamespace: ListedNames] = [:]
         try open.store.forEachPlace {
-            if !HostSettings.isReserved($0) { places.insert($0) }
+            if !HostSettings.isReserved($0) { places[$0] = .all }
             return true
         }
         guard withFolders else { return places }
-        for domain in settings.routes.keys { places.formUnion(settings.knownDomains(named: domain).keys) }
+        for domain in settings.routes.keys {
+            places.merge(knownPlaces(of: domain, in: open).mapValues(\.names)) { listed, _ in listed }
+        }
         for place in try open.sealing?.ring.state()?.places ?? [] where place.identity == open.identity {
-            places.insert(place.namespace)
+            places[place.namespace] = .all
         }
         return places
     }

@@ -34,8 +34,8 @@ private struct StoreScrub {
             return [Finding("store '\(open.name)' cannot list its values, and was not read")]
         }
         do throws(StorageError) {
-            for place in try places(of: open) {
-                try open.store.forEachName(inPagesOf: place) { name in
+            for (place, names) in try places(of: open) {
+                try open.store.forEachName(names, inPagesOf: place) { name in
                     look(at: StorageAddress(place, name: name), in: open)
                     advance()
                 }
@@ -88,15 +88,15 @@ private struct StoreScrub {
         return state == .unrecorded && !layers.isEmpty ? .intact : state
     }
 
-    private func places(of open: OpenStore) throws(StorageError) -> [StorageNamespace] {
-        var places: Set<StorageNamespace> = []
+    private func places(of open: OpenStore) throws(StorageError) -> [(StorageNamespace, ListedNames)] {
+        var places: [StorageNamespace: ListedNames] = [:]
         try open.store.forEachPlace {
-            places.insert($0)
+            places[$0] = .all
             return true
         }
         for (domain, route) in snapshot.settings.routes where route.store.name == open.name {
-            places.formUnion(snapshot.settings.knownDomains(named: domain).keys)
+            places.merge(snapshot.knownPlaces(of: domain, in: open).mapValues(\.names)) { listed, _ in listed }
         }
-        return places.sorted { "\($0)" < "\($1)" }
+        return places.sorted { "\($0.key)" < "\($1.key)" }.map { ($0, $1) }
     }
 }

@@ -171,7 +171,8 @@ struct SealedScan: Sendable {
             return true
         }
         for (domain, route) in snapshot.settings.routes where route.store.name == open.name {
-            places += snapshot.settings.knownDomains(named: domain).keys
+            // The ring itself has recorded the folders that other programs use too.
+            places += snapshot.knownPlaces(of: domain, in: open).filter(\.value.isWhole).keys
         }
         return places
     }

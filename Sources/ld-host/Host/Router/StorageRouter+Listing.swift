@@ -32,13 +32,20 @@ extension StorageRouter {
         try await access().forEachName(in: domain, prefix: prefix, body)
     }
 
+    /// Passes the names of a scope that a selection includes; see ``scopes(of:)``.
+    ///
+    /// - Throws: `unsupported` if the store cannot list; what `body` throws.
+    public func forEachName(in scope: SelectedScope, _ body: (String) async throws -> Void) async throws {
+        try await access().forEachName(in: scope, body)
+    }
+
     /// The promises of the store that serves a domain.
     package func properties(of domain: StorageDomain) async throws -> StoreProperties {
         try await access().openStore(for: domain.name).store.properties
     }
 
-    /// The domains, with their scopes, that hold values: those that their stores list, and those in folders of the
-    /// host's choice that the configuration names.
+    /// The domains, with their scopes, that hold values: those that their stores list, and those in folders that the
+    /// configuration, an app group or a catalog determines.
     ///
     /// - Returns: The domains ordered by address, and the errors of stores that could not list.
     public func populatedDomains() async throws -> PopulatedDomains {
@@ -51,7 +58,7 @@ extension StorageRouter {
     /// - Throws: `invalidConfiguration` if no store serves the domain; `unsupported` if its store cannot list; and what
     ///   the store reports.
     public func populatedDomains(named name: String) async throws -> [StorageDomain] {
-        try await access().populatedDomains(named: name)
+        try await access().populatedPlaces(of: name).map(\.domain)
     }
 
     /// The scopes of a domain that hold values, ordered by their bytes; empty if the store cannot list them.
@@ -59,15 +66,16 @@ extension StorageRouter {
         try await access().populatedScopes(of: domain)
     }
 
-    /// The scopes of a selection that hold values, with the prefix of the selected names.
+    /// The scopes of a selection that hold values.
     ///
-    /// The user's own folders, which stores do not list, can be selected only by address.
+    /// The user's own folders, which stores do not list, are selected by address, or by a catalog that names them. In
+    /// a folder for plain files, which other programs use too, only the catalog's names are listed then.
     ///
     /// - Returns: The scopes ordered by address, and the errors of stores that could not list.
     /// - Throws: Why a selected domain cannot be listed.
     public func scopes(
         of selection: StorageSelection
-    ) async throws -> (scopes: [(domain: StorageDomain, prefix: String)], failures: [StorageError]) {
+    ) async throws -> (scopes: [SelectedScope], failures: [StorageError]) {
         try await access().scopes(of: selection)
     }
 

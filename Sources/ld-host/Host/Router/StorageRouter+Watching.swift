@@ -87,9 +87,9 @@ extension StorageRouter {
         }
         for name in names {
             do {
-                for domain in Set(snapshot.settings.knownDomains(named: name).values).union(
-                    try await access.populatedDomains(named: name))
-                {
+                // Other programs' changes in folders that they use too would be reported as well.
+                let populated = try await access.populatedPlaces(of: name).filter(\.isWhole).map(\.domain)
+                for domain in Set(snapshot.settings.knownDomains(named: name).values).union(populated) {
                     try await watch.add(domain, access)
                 }
             } catch let error as StorageError where selection == .everything {

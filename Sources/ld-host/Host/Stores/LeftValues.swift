@@ -21,27 +21,24 @@ package struct LeftValues: Sendable {
     private let isKept: Bool
 
     fileprivate init(
-        _ domain: String, in open: OpenStore, servedBy serving: StoreSlot, places: some Collection<StorageNamespace>,
+        _ domain: String, in open: OpenStore, servedBy serving: StoreSlot, places: [StorageNamespace: ListedNames],
         isCounted: Bool = false, isAcknowledged: Bool = false
     ) {
         store = open.name
         self.serving = serving.settings.name
         isKept = (try? serving.openIfNeeded().store.properties.isDurable) ?? true
         self.domain = domain
-        self.places = places.sorted { "\($0)" < "\($1)" }
-        count = isCounted ? Self.count(self.places, open) : nil
+        self.places = places.keys.sorted { "\($0)" < "\($1)" }
+        count = isCounted ? Self.count(places, open) : nil
         self.isAcknowledged = isAcknowledged
         isShared = open.store.properties.isKeychain
     }
 
-    private static func count(_ places: [StorageNamespace], _ open: OpenStore) -> Int? {
+    private static func count(_ places: [StorageNamespace: ListedNames], _ open: OpenStore) -> Int? {
         var count = 0
         do throws(StorageError) {
-            for place in places {
-                try open.store.forEachName(in: place) { _ in
-                    count += 1
-                    return true
-                }
+            for (place, names) in places {
+                try open.store.forEachName(names, inPagesOf: place) { (_) throws(StorageError) in count += 1 }
             }
             return count
         } catch {
@@ -84,15 +81,23 @@ extension RouterSnapshot {
     /// The values left in an open store, by domain. May wait.
     fileprivate func leftValues(in open: OpenStore, counted: Bool = false) -> [LeftValues] {
         guard open.store.abilities.enumeration != nil else { return [] }
-        var found: [String: Set<StorageNamespace>] = [:]
+        var found: [String: [StorageNamespace: ListedNames]] = [:]
         try? open.store.forEachPlace { place in
             if let route = settings.routes[place.domain], route.store.name != open.name {
-                found[place.domain, default: []].insert(place)
+                found[place.domain, default: [:]][place] = .all
             }
             return true
         }
-        guard !found.isEmpty else { return [] }
+        // Two stores of one component keep a namespace with its own folder in the same folder. Only one of them is to
+        // report it, and one that asks for no passphrase.
+        for (domain, route) in settings.routes where open.sealing == nil && route.store.component != open.component {
+            for (place, known) in knownPlaces(of: domain, in: open) where found[domain]?[place] == nil {
+                guard (try? open.store.hasValue(in: place, known.names)) == true else { continue }
+                found[domain, default: [:]][place] = known.names
+            }
+        }
         let acknowledged = RouteHistory(settings.folders).acknowledged
+        guard !found.isEmpty else { return [] }
         return found.sorted { $0.key < $1.key }.compactMap { domain, places in
             (try? slot(for: domain)).map { serving in
                 LeftValues(
@@ -109,7 +114,7 @@ extension RouterSnapshot {
         if address.place.directory != nil, open.component == serving.settings.component { return nil }
         let handle = HeldHandle(open.store, try open.store.resolve(address))
         guard try open.store.exists(handle.handle) else { return nil }
-        return LeftValues(address.place.domain, in: open, servedBy: serving, places: [address.place])
+        return LeftValues(address.place.domain, in: open, servedBy: serving, places: [address.place: .all])
     }
 
     /// The stores that may have values of a domain that another one serves. Nobody has to unlock a keychain for a

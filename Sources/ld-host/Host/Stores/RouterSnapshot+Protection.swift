@@ -1,4 +1,5 @@
 internal import LocalDataAPI
+internal import Synchronization
 
 /// How a key's values are protected here.
 struct Protection: Sendable {
@@ -197,6 +198,8 @@ final class RouterSnapshot: Sendable {
     let packs: [PackSlot]
     /// The sync transport, opened at the first sync.
     let transport: TransportSlot?
+    /// The folders that a warning has named; see ``knownPlaces(of:in:)``.
+    let passedOver = Mutex<Set<String>>([])
     private let opener: StoreOpener
     private let slots: [String: StoreSlot]
 

@@ -54,36 +54,53 @@ extension StoreAccess {
 
     private static var namesAtOnce: Int { 10_000 }
 
-    /// The domains, with their scopes, that hold values: those that their stores list, and those in folders of the
-    /// host's choice that the configuration names.
+    /// Passes the names of a scope that a selection includes.
     ///
-    /// - Returns: The domains ordered by address, and the errors of stores that could not list.
+    /// - Throws: As ``forEachName(in:prefix:_:)``.
+    func forEachName(in scope: SelectedScope, _ body: (String) async throws -> Void) async throws {
+        guard case .only(let names) = scope.names else {
+            return try await forEachName(in: scope.domain, prefix: scope.prefix, body)
+        }
+        let place = try snapshot.settings.place(of: scope.domain)
+        let open = try await openStore(for: place.domain)
+        for name in names where name.utf8.starts(with: scope.prefix.utf8) {
+            let isStored = try await open.write("looking for '\(place)/\(name)'") { (store) throws(StorageError) in
+                try store.hasValue(named: name, in: place)
+            }
+            if isStored { try await body(name) }
+        }
+    }
+
+    /// The scopes of all domains that hold values: those that their stores list, and those in folders that the
+    /// configuration, an app group or a catalog determines.
+    ///
+    /// - Returns: The scopes ordered by address, and the errors of stores that could not list.
     func populatedDomains() async throws -> (domains: [StorageDomain], failures: [StorageError]) {
-        let (domains, failures) = try await populatedDomains(besides: [])
-        return (domains, failures.map(\.error))
+        let (places, failures) = try await populatedPlaces(besides: [])
+        return (places.map(\.domain), failures.map(\.error))
     }
 
     /// The scopes of one domain that hold values.
     ///
     /// - Throws: `invalidConfiguration` if no store serves the domain; `unsupported` if its store cannot list; and what
     ///   the store reports.
-    func populatedDomains(named name: String) async throws -> [StorageDomain] {
+    func populatedPlaces(of name: String) async throws -> [KnownPlace] {
         let open = try await openStore(for: name)
         guard open.store.abilities.enumeration != nil else {
             throw StorageError(
                 .unsupported, "store '\(open.name)', which serves '\(name)', cannot list its values",
                 hint: "values with known names can be read: get")
         }
-        return try await places(of: name).values.sorted { $0.description < $1.description }
+        return Self.ordered(try await places(of: name))
     }
 
-    /// The same, skipping some stores.
+    /// Those of all domains, skipping some stores.
     ///
     /// - Returns: Each error with the name of its store.
-    func populatedDomains(
+    func populatedPlaces(
         besides others: Set<String>
-    ) async throws -> (domains: [StorageDomain], failures: [(store: String, error: StorageError)]) {
-        var found: [StorageNamespace: StorageDomain] = [:]
+    ) async throws -> (places: [KnownPlace], failures: [(store: String, error: StorageError)]) {
+        var found: [StorageNamespace: KnownPlace] = [:]
         var failures: [(store: String, error: StorageError)] = []
         var silent = others
         for domain in snapshot.settings.routes.keys.sorted() {
@@ -97,7 +114,11 @@ extension StoreAccess {
                 if !failures.contains(where: { $0.error.message == error.message }) { failures.append((store, error)) }
             }
         }
-        return (found.values.sorted { $0.description < $1.description }, failures)
+        return (Self.ordered(found), failures)
+    }
+
+    private static func ordered(_ places: [StorageNamespace: KnownPlace]) -> [KnownPlace] {
+        places.values.sorted { $0.domain.description < $1.domain.description }
     }
 
     /// The scopes of a domain that hold values, ordered by their bytes; empty if the store cannot list them.
@@ -106,29 +127,24 @@ extension StoreAccess {
         return Set(places.map(\.scope)).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    private func places(
-        of domain: String
-    ) async throws(StorageError) -> [StorageNamespace: StorageDomain] {
+    /// The namespaces of a domain that hold values; empty if its store cannot list.
+    func places(of domain: String) async throws(StorageError) -> [StorageNamespace: KnownPlace] {
         let open = try await openStore(for: domain)
         guard open.store.abilities.enumeration != nil else { return [:] }
-        let known = snapshot.settings.knownDomains(named: domain)
-        let populated = try await open.write("listing '\(open.name)'") { (store) throws(StorageError) in
-            var places: [StorageNamespace] = []
-            for place in known.keys {
-                try store.forEachName(in: place, limit: 1) { _ in
-                    places.append(place)
-                    return false
-                }
+        let known = try await open.write("listing '\(open.name)'") { (store) throws(StorageError) in
+            var places: [StorageNamespace: KnownPlace] = [:]
+            for (place, known) in snapshot.knownPlaces(of: domain, in: open)
+            where try store.hasValue(in: place, known.names) {
+                places[place] = known
             }
             return places
         }
-        var places = try await listedPlaces(of: domain)
-        for place in populated where places[place] == nil { places[place] = known[place] }
-        return places
+        return try await listedPlaces(of: domain).mapValues { KnownPlace(domain: $0) }
+            .merging(known) { listed, _ in listed }
     }
 
     /// The namespaces of a domain that its store lists; empty if it cannot list.
-    func listedPlaces(
+    private func listedPlaces(
         of domain: String
     ) async throws(StorageError) -> [StorageNamespace: StorageDomain] {
         let open = try await openStore(for: domain)
@@ -147,22 +163,43 @@ extension StoreAccess {
             places.map { ($0, known[$0] ?? snapshot.settings.domain(of: $0)) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The scopes of a selection that hold values, with the prefix of the selected names.
+    /// The scopes of a selection that hold values.
     ///
-    /// The user's own folders, which stores do not list, can be selected only by address.
+    /// The user's own folders, which stores do not list, are selected by address, or by a catalog that names them.
     ///
     /// - Returns: The scopes ordered by address, and the errors of stores that could not list.
     /// - Throws: Why a selected domain cannot be listed.
     func scopes(
         of selection: StorageSelection
-    ) async throws -> (scopes: [(domain: StorageDomain, prefix: String)], failures: [StorageError]) {
+    ) async throws -> (scopes: [SelectedScope], failures: [StorageError]) {
         switch selection {
         case .everything:
-            let (domains, failures) = try await populatedDomains()
-            return (domains.map { ($0, "") }, failures)
-        case .domain(let name): return (try await populatedDomains(named: name).map { ($0, "") }, [])
-        case .scope(let domain, let prefix): return ([(domain, prefix)], [])
+            let (places, failures) = try await populatedPlaces(besides: [])
+            return (places.map(SelectedScope.init), failures.map(\.error))
+        case .domain(let name): return (try await populatedPlaces(of: name).map(SelectedScope.init), [])
+        case .scope(let domain, let prefix): return ([SelectedScope(domain: domain, prefix: prefix)], [])
         }
+    }
+}
+
+/// A scope that a selection includes, with the names to list.
+public struct SelectedScope: Sendable {
+    /// The scope's domain.
+    public let domain: StorageDomain
+    /// The prefix of the selected names; empty for all.
+    public let prefix: String
+    let names: ListedNames
+
+    init(domain: StorageDomain, prefix: String) {
+        self.domain = domain
+        self.prefix = prefix
+        names = .all
+    }
+
+    init(_ place: KnownPlace) {
+        domain = place.domain
+        prefix = ""
+        names = place.names
     }
 }
 

@@ -60,10 +60,10 @@ final class SelectionWatch: Sendable {
         let search = Task { [weak self] in
             while (try? await Task.sleep(for: .seconds(1))) != nil {
                 for name in names {
-                    for (place, domain) in (try? await access.listedPlaces(of: name)) ?? [:] {
+                    for (place, known) in (try? await access.places(of: name)) ?? [:] where known.isWhole {
                         guard let self else { return }
-                        guard !self.isWatched(place), let feed = try? await self.add(domain, access),
-                            let found = try? await access.names(in: domain, limit: Self.mostNames)
+                        guard !self.isWatched(place), let feed = try? await self.add(known.domain, access),
+                            let found = try? await access.names(in: known.domain, limit: Self.mostNames)
                         else { continue }
                         found.forEach(feed.add)
                         if found.count == Self.mostNames { feed.add(nil) }

@@ -1,0 +1,154 @@
+internal import DurableFiles
+internal import Glibc
+internal import LocalDataAPI
+internal import Synchronization
+
+/// The names of a namespace that belong to its domain when all of the domain's values are listed.
+enum ListedNames: Sendable {
+    case all
+    /// Only these, ordered by their bytes: other programs use the folder, too.
+    case only([String])
+}
+
+/// A namespace of a domain that has values, or may have some.
+struct KnownPlace: Sendable {
+    let domain: StorageDomain
+    var names = ListedNames.all
+
+    /// Whether each name in the namespace belongs to the domain.
+    var isWhole: Bool { if case .all = names { true } else { false } }
+}
+
+/// Namespaces with their own folders, which stores do not list.
+extension RouterSnapshot {
+    /// The namespaces of a domain that are known without a store: by the configuration, by the folders of app groups,
+    /// and by the keys of catalogs.
+    ///
+    /// A folder of a group or a catalog that this user may not read is left out, with a warning. Creates nothing. May
+    /// wait.
+    ///
+    /// - Parameter open: The store to search.
+    func knownPlaces(of domain: String, in open: OpenStore) -> [StorageNamespace: KnownPlace] {
+        var known = settings.knownDomains(named: domain).mapValues { KnownPlace(domain: $0) }
+        let found = groupPlaces(of: domain).merging(catalogedPlaces(of: domain, in: open)) { first, _ in first }
+        for (place, candidate) in found where known[place] == nil && isReadable(place, candidate.names, in: open) {
+            known[place] = candidate
+        }
+        return known
+    }
+
+    private func groupPlaces(of domain: String) -> [StorageNamespace: KnownPlace] {
+        let domains: (String) -> [StorageDomain]
+        switch domain {
+        case "appGroupUserDefaults": domains = { [.appGroupUserDefaults(identifier: $0)] }
+        case "appGroupFileSystem":
+            domains = { [.appGroupFileSystem(id: $0), .appGroupFileSystem(id: $0, directory: .caches)] }
+        default: return [:]
+        }
+        var places: [StorageNamespace: KnownPlace] = [:]
+        for domain in groups().flatMap(domains) {
+            // Others may keep folders there that cannot be a group's.
+            if let place = try? settings.place(of: domain) { places[place] = KnownPlace(domain: domain) }
+        }
+        return places
+    }
+
+    /// The names in the folder of app groups.
+    private func groups() -> [String] {
+        guard let stream = opendir(settings.appGroupsFolder) else {
+            let code = errno
+            if code != ENOENT {
+                passOver(
+                    settings.appGroupsFolder,
+                    StorageError(system: code, "open the folder", path: settings.appGroupsFolder))
+            }
+            return []
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            names.append(
+                withUnsafeBytes(of: &entry.pointee.d_name) {
+                    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+                })
+        }
+        return names
+    }
+
+    private func catalogedPlaces(of domain: String, in open: OpenStore) -> [StorageNamespace: KnownPlace] {
+        var places: [StorageNamespace: KnownPlace] = [:]
+        var shared: [StorageNamespace: [String]] = [:]
+        let entries = described.entries.merging(catalog?.entries ?? [:]) { first, _ in first }
+        for (address, key) in entries where address.place.directory != nil && address.place.domain == domain {
+            places[address.place] = KnownPlace(domain: key.descriptor.domain)
+            if isSharedFolder(address.place, in: open) { shared[address.place, default: []].append(address.name) }
+        }
+        for (place, names) in shared {
+            places[place]?.names = .only(names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+        }
+        return places
+    }
+
+    /// Whether other programs may keep files of their own among the values of a namespace.
+    private func isSharedFolder(_ place: StorageNamespace, in open: OpenStore) -> Bool {
+        place.domain == "fileSystem" && place.scope.utf8.first == UInt8(ascii: "/")
+            && !open.store.properties.keepsFoldersApart
+    }
+
+    private func isReadable(_ place: StorageNamespace, _ names: ListedNames, in open: OpenStore) -> Bool {
+        guard let folder = place.directory else { return true }
+        do throws(StorageError) { _ = try DurableDirectory(root: folder).tellingStatus() } catch {
+            guard error.isRefusal || [ELOOP, ENOTDIR].contains(error.systemError) else { return true }
+            passOver(folder, error)
+            return false
+        }
+        do throws(StorageError) { _ = try open.store.hasValue(in: place, names) } catch {
+            // Whoever lists the namespace reports any other error.
+            guard error.code == .permissionDenied else { return true }
+            passOver(folder, error)
+            return false
+        }
+        return true
+    }
+
+    /// Warns, once for each folder, that its values are left out.
+    private func passOver(_ folder: String, _ error: StorageError) {
+        guard passedOver.withLock({ $0.insert(folder).inserted }) else { return }
+        log(.warning, "folders", "values in '\(folder)' are passed over: \(error.message)")
+    }
+}
+
+extension LoadedStore {
+    /// Passes the names that a namespace has, out of those that count, in order; with one page of them in memory.
+    ///
+    /// - Throws: As ``forEachName(in:prefix:after:limit:_:)``; what `body` throws.
+    func forEachName(
+        _ names: ListedNames, inPagesOf place: StorageNamespace, _ body: (String) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        switch names {
+        case .all: try forEachName(inPagesOf: place, body)
+        case .only(let names): for name in names where try hasValue(named: name, in: place) { try body(name) }
+        }
+    }
+
+    /// Whether a namespace has a value, out of those that count.
+    func hasValue(in place: StorageNamespace, _ names: ListedNames) throws(StorageError) -> Bool {
+        switch names {
+        case .all:
+            var isFound = false
+            try forEachName(in: place, limit: 1) { _ in
+                isFound = true
+                return false
+            }
+            return isFound
+        case .only(let names):
+            for name in names where try hasValue(named: name, in: place) { return true }
+            return false
+        }
+    }
+
+    func hasValue(named name: String, in place: StorageNamespace) throws(StorageError) -> Bool {
+        let handle = HeldHandle(self, try resolve(StorageAddress(place, name: name)))
+        return try exists(handle.handle)
+    }
+}
