@@ -95,8 +95,7 @@ final class RestoreComparison {
         guard snapshot.settings.routes[domain.name] != nil else {
             throw StorageError(
                 .invalidConfiguration, "the backup has values of '\(domain.name)', and no store serves that domain",
-                hint: "choose one: ld-host config set domains.\(domain.name) COMPONENT; or name the other domains with "
-                    + "--domain")
+                hint: "choose one: \(snapshot.routeCommand(domain.name)); or name the other domains with --domain")
         }
         let open = try snapshot.slot(for: domain.name).openIfNeeded()
         guard !domain.isProtected || open.isKeychain else {
@@ -147,7 +146,7 @@ final class RestoreComparison {
         guard let list = ringsOfKeychain else {
             throw StorageError(
                 .invalidConfiguration, "the backup has key rings, and no store serves the domain 'keychain'",
-                hint: "choose one: ld-host config set domains.keychain COMPONENT")
+                hint: "choose one: ld-host config set domains.keychain sealed-files")
         }
         guard list.open.isKeychain else {
             throw StorageError(

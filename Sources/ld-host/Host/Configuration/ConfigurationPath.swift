@@ -88,6 +88,14 @@ package struct ConfigurationPath: Sendable, Hashable {
     }
 }
 
+extension ConfigurationPath {
+    /// The command that maps a domain to a store, as one pastes it into a shell.
+    static func command(mapping domain: String, to store: String) -> String {
+        let path = "\(ConfigurationPath(["domains", domain]))"
+        return "ld-host config set \(path.contains("\"") ? PathText.shellQuoted(path) : path) \(store)"
+    }
+}
+
 extension ConfigurationPath: CustomStringConvertible {
     /// The text form.
     package var description: String {

@@ -50,7 +50,8 @@ package struct LeftValues: Sendable {
     package var advice: String {
         guard isKept else {
             return
-                "they are found when '\(store)' serves the domain again: ld-host config set domains.\(domain) \(store)"
+                "they are found when '\(store)' serves the domain again: "
+                + ConfigurationPath.command(mapping: domain, to: store)
         }
         let copy = "copy them: ld-host store copy \(store) \(serving) --domain \(domain)"
         return isShared
@@ -96,8 +97,8 @@ extension RouterSnapshot {
                 found[domain, default: [:]][place] = known.names
             }
         }
-        let acknowledged = RouteHistory(settings.folders).acknowledged
         guard !found.isEmpty else { return [] }
+        let acknowledged = RouteHistory(settings.folders).acknowledged
         return found.sorted { $0.key < $1.key }.compactMap { domain, places in
             (try? slot(for: domain)).map { serving in
                 LeftValues(

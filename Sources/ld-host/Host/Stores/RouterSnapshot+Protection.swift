@@ -233,7 +233,7 @@ final class RouterSnapshot: Sendable {
             let known = settings.routes.keys.sorted().joined(separator: ", ")
             throw StorageError(
                 .invalidConfiguration, "no store is mapped to the domain '\(domain)'; expected one of \(known)",
-                hint: "check the spelling, or run: ld-host config set domains.\(domain) COMPONENT")
+                hint: "check the spelling, or run: \(routeCommand(domain))")
         }
         return slot
     }
@@ -256,6 +256,13 @@ final class RouterSnapshot: Sendable {
 }
 
 extension RouterSnapshot {
+    /// The command that maps a domain to a store that keeps its values: the one of `userDefaults`, or else `sqlite`.
+    func routeCommand(_ domain: String) -> String {
+        let usual = settings.routes["userDefaults"]?.store
+        let store = usual.flatMap { $0.component == "memory" ? nil : $0.name } ?? "sqlite"
+        return ConfigurationPath.command(mapping: domain, to: store)
+    }
+
     /// - Throws: `invalidAddress` for a domain without a store.
     func checkDomains(_ domains: [String]) throws(StorageError) {
         for domain in domains where settings.routes[domain] == nil {
