@@ -112,6 +112,7 @@ final class RestoreComparison {
     private func decide(_ item: BackupItem, _ reader: BackupReader) throws(StorageError) -> Decision {
         if item.kind == .ring { return try decide(ring: item, reader) }
         guard let destination = destinations[item.domain] else { return .skip }
+        try requireKept(item.domain, in: destination.open)
         let address = try address(of: item)
         let isEqual = try isEqual(destination.open.value(at: address), reader)
         switch (item.kind, isEqual) {
@@ -131,6 +132,17 @@ final class RestoreComparison {
         }
         note(address, in: destination.open)
         return isEqual == nil ? .add : .replace
+    }
+
+    /// - Throws: `unsupported` for a store whose values are gone when this program ends.
+    private func requireKept(_ domain: String, in open: OpenStore) throws(StorageError) {
+        guard open.isGoneWithProcess else { return }
+        throw StorageError(
+            .unsupported,
+            "store '\(open.name)', which serves '\(domain)', keeps values only while a program runs, so those of the "
+                + "backup would be lost; nothing was restored",
+            hint: "choose another store: \(snapshot.routeCommand(domain)); or name the other domains with "
+                + "--domain")
     }
 
     /// Announces a change of a value.
