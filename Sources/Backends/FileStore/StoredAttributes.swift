@@ -16,12 +16,7 @@ struct RecordedContent {
     func refuseExpired() throws { if isExpired { throw ValueExpired() } }
 
     /// Whether the value has expired.
-    var isExpired: Bool {
-        guard let expires else { return false }
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        return expires <= Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
-    }
+    var isExpired: Bool { expires.map { $0 <= Moment.now } ?? false }
 }
 
 /// The content of a file's extended attribute: JSON with sorted keys of the record of the content and the known

@@ -177,19 +177,13 @@ final class MemoryCell: Sendable {
             self.data = data
             var attributes = attributes ?? ValueAttributes()
             attributes.size = UInt64(data.count)
-            attributes.modified = Self.now
+            attributes.modified = Moment.now
             self.attributes = attributes
             expires = attributes.expires ?? .max
         }
 
         /// Whether its time is over.
-        var isExpired: Bool { expires != .max && expires <= Self.now }
-
-        private static var now: Int64 {
-            var time = timespec()
-            clock_gettime(CLOCK_REALTIME, &time)
-            return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-        }
+        var isExpired: Bool { expires != .max && expires <= Moment.now }
     }
 
     private struct Content {

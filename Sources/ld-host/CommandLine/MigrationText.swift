@@ -163,5 +163,5 @@ enum MigrationText {
 
 extension UTCTime {
     /// The same of a date.
-    static func text(_ date: Date) -> String { text(Int64(date.timeIntervalSince1970 * 1e9)) }
+    static func text(_ date: Date) -> String { text(date.nanoseconds) }
 }

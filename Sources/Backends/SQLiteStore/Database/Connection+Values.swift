@@ -206,13 +206,3 @@ extension Connection {
             modified: statement.number(0), expires: expires)
     }
 }
-
-/// Moments in nanoseconds since 1970 UTC.
-enum Moment {
-    /// The current one.
-    static var now: Int64 {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
-    }
-}

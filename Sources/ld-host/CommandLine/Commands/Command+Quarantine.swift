@@ -19,7 +19,7 @@ extension Command {
             id = value.id
             address = value.address
             store = value.store
-            date = Int64(value.date.timeIntervalSince1970 * 1e9)
+            date = value.date.nanoseconds
             versionTag = value.attributes.versionTag
             size = value.size
             reason = value.reason
@@ -46,7 +46,7 @@ extension Command {
             try Output.json(values.map { QuarantineRow($0) })
         } else {
             for value in values {
-                let date = UTCTime.seconds(Int64(value.date.timeIntervalSince1970))
+                let date = UTCTime.text(value.date.nanoseconds)
                 Output.sentence("\(value.id)  \(date)  \(Printable(value.address))", indent: 2)
                 Output.sentence("  \(value.size.counted("byte")); \(Printable(value.reason))", indent: 4)
             }

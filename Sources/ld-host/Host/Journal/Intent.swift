@@ -124,9 +124,7 @@ package struct IntentID: Hashable, Sendable {
 
     /// The id of an intent that begins now; later than all ids that this process has created.
     static func next() -> IntentID {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        let now = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+        let now = Moment.now
         let created = latest.withLock { latest in
             latest = max(latest &+ 1, now)
             return latest

@@ -125,11 +125,16 @@ struct Ledger: Sendable {
 
     /// When images that are made now go.
     var expiry: Int64? {
-        settings.migrationGrace > 0 ? Self.now + Int64(settings.migrationGrace) * 86_400 * 1_000_000_000 : nil
+        settings.migrationGrace > 0 ? Self.now(plusDays: settings.migrationGrace) : nil
     }
 
     /// Nanoseconds since 1970 UTC.
-    static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1e9) }
+    static var now: Int64 { Moment.now }
+
+    /// The moment in some days, or some days ago, within what 64 bits hold.
+    static func now(plusDays days: Int) -> Int64 {
+        Int64(clamping: Int128(now) + Int128(days) * 86_400 * 1_000_000_000)
+    }
 }
 
 /// The ledger's page of one destination: what has been migrated to it. It lies in the destination's store, so that what

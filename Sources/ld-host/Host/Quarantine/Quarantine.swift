@@ -235,7 +235,7 @@ struct Quarantine: Sendable {
 extension Quarantine {
     /// Removes the items whose time is over; what cannot be removed now stays for the next time.
     func expire(after days: Int) async {
-        let oldest = Ledger.now - Int64(days) * 86_400 * 1_000_000_000
+        let oldest = Ledger.now(plusDays: -days)
         for slot in access.snapshot.stores {
             guard let open = try? await opened(slot), let names = try? await names(in: open) else { continue }
             // The ids say when, so that only what goes is read.

@@ -10,7 +10,7 @@ package final class InMemoryContents: Sendable {
         let attributes: ValueAttributes
 
         /// Whether its time is over.
-        var isExpired: Bool { attributes.expires.map { $0 <= Self.now } ?? false }
+        var isExpired: Bool { attributes.expires.map { $0 <= Moment.now } ?? false }
     }
     private struct State {
         var entries: [StorageAddress: Entry] = [:]
@@ -193,13 +193,7 @@ extension InMemoryContents.Entry {
     init(_ data: Data, _ attributes: ValueAttributes?) {
         var attributes = attributes ?? ValueAttributes()
         attributes.size = UInt64(data.count)
-        attributes.modified = Self.now
+        attributes.modified = Moment.now
         self.init(data: data, attributes: attributes)
-    }
-
-    fileprivate static var now: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }

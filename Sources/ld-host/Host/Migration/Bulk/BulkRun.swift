@@ -189,7 +189,7 @@ struct BulkRun: Sendable {
 
     private func expiry(_ row: LedgerRow) -> Int64? {
         guard ledger.grace > 0, let progress = row.bulk, progress.firstRecord < progress.chunks else { return nil }
-        return Ledger.now + Int64(ledger.grace) * 86_400 * 1_000_000_000
+        return Ledger.now(plusDays: ledger.grace)
     }
 
     /// The ledger's row, or the first one.
