@@ -61,6 +61,15 @@ struct SecretOptionTests {
         }
     }
 
+    @Test("is not named: the error names the options that it can be named in")
+    func unnamed() throws {
+        home.add("PGPASSFILE", "\(home.path)/none")
+        let ending = try home.run("get", "userDefaults/theme")
+        #expect(ending.status == 2 && ending.errors.contains("no password supplied"), "\(ending.errors)")
+        let hint = "hint: name a value of the keychain in option 'password', or a file in option 'passwordFile'"
+        #expect(ending.errors.contains(hint), "\(ending.errors)")
+    }
+
     @Test("is wrong, and no error repeats it")
     func wrong() throws {
         try home.done("set", "keychain:app/database", "--stdin", input: Array("wrong horse".utf8))

@@ -14,6 +14,12 @@ extension StorageError {
     init(_ loss: Loss, _ work: String) {
         let (code, hint) =
             switch loss.state.prefix(2) {
+            // libpq's own words, which no state comes with and which it does not translate.
+            case "" where loss.reason.contains("no password supplied"):
+                (
+                    Code.permissionDenied,
+                    "name a value of the keychain in option 'password', or a file in option 'passwordFile'"
+                )
             case "28": (Code.permissionDenied, "check the user, the password file and the server's pg_hba.conf")
             case "3D": (.storeUnavailable, "create the database, or correct option 'uri'")
             default: (.storeUnavailable, "check that the server runs and can be reached, then try again")
