@@ -40,6 +40,8 @@ public struct ComponentOption: Codable, Hashable, Sendable {
     public let help: String
     /// For strings: the allowed values; `nil` allows any.
     public let allowed: [String]?
+    /// For strings: the regular expression that the whole value has to match; `nil` allows any value.
+    public let pattern: String?
     /// Whether a configuration must set it.
     public let required: Bool
     /// Whether the value is a secret. A configuration then has the address of a value of the keychain instead, and the
@@ -47,13 +49,13 @@ public struct ComponentOption: Codable, Hashable, Sendable {
     public let isSecret: Bool
 
     enum CodingKeys: String, CodingKey {
-        case name, type, `default`, help, allowed, required
+        case name, type, `default`, help, allowed, pattern, required
         case isSecret = "secret"
     }
 
     package init(
         _ name: String, _ type: Kind, _ value: Value?, _ help: String, _ allowed: [String]?, _ required: Bool,
-        isSecret: Bool = false
+        isSecret: Bool = false, pattern: String? = nil
     ) {
         self.name = name
         self.type = type
@@ -62,13 +64,15 @@ public struct ComponentOption: Codable, Hashable, Sendable {
         self.allowed = allowed
         self.required = required
         self.isSecret = isSecret
+        self.pattern = pattern
     }
 
     /// An option that takes text.
     public static func string(
-        _ name: String, default value: String? = nil, allowed: [String]? = nil, required: Bool = false, help: String
+        _ name: String, default value: String? = nil, allowed: [String]? = nil, pattern: String? = nil,
+        required: Bool = false, help: String
     ) -> ComponentOption {
-        ComponentOption(name, .string, value.map(Value.string), help, allowed, required)
+        ComponentOption(name, .string, value.map(Value.string), help, allowed, required, pattern: pattern)
     }
 
     /// An option that takes a secret: text without NUL, as a value of the keychain holds it. It has no default.
@@ -149,6 +153,7 @@ extension ComponentOption {
         `default` = try container.decodeIfPresent(Value.self, forKey: .default)
         help = try container.decodeIfPresent(String.self, forKey: .help) ?? ""
         allowed = try container.decodeIfPresent([String].self, forKey: .allowed)
+        pattern = try container.decodeIfPresent(String.self, forKey: .pattern)
         required = try container.decodeIfPresent(Bool.self, forKey: .required) ?? false
         isSecret = try container.decodeIfPresent(Bool.self, forKey: .isSecret) ?? false
     }
@@ -161,6 +166,7 @@ extension ComponentOption {
         try container.encodeIfPresent(`default`, forKey: .default)
         try container.encode(help, forKey: .help)
         try container.encodeIfPresent(allowed, forKey: .allowed)
+        try container.encodeIfPresent(pattern, forKey: .pattern)
         try container.encode(required, forKey: .required)
         if isSecret { try container.encode(true, forKey: .isSecret) }
     }

@@ -13,7 +13,11 @@ struct ServerOptions: Sendable {
                 "a file with the password alone, readable by its owner only: an absolute path, or "
                 + "$CREDENTIALS_DIRECTORY/NAME; empty: PGPASSFILE or ~/.pgpass"),
         .secret("password", help: "the password, in place of a file: the address of a value in the keychain"),
-        .string("schema", default: "localdata", help: "the schema that holds the tables; created if it is missing"),
+        .string(
+            "schema", default: "localdata", pattern: "(?!pg_)[a-z0-9_]{1,50}",
+            help:
+                "the schema that holds the tables, created if it is missing: 1 to 50 of a to z, 0 to 9 and '_', not "
+                + "starting with 'pg_'"),
         .integer("poolSize", default: 8, help: "how many connections the store opens at most, besides that of watches"),
         .number("timeout", default: 10, help: "time limit for a call, and for each MiB of a large value, in seconds"),
         .string(

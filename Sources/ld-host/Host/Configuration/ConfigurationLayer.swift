@@ -80,8 +80,9 @@ extension ConfigurationLayer {
             case .string, .array, .object: break
             }
         }
+        let shown = PasswordText.isIn(text) ? "\(path)=..." : assignment
         self.init(
-            .flag, source: "flag -c \(assignment)", value: JSONValue.object([:]).setting(value, at: path.segments))
+            .flag, source: "flag -c \(shown)", value: JSONValue.object([:]).setting(value, at: path.segments))
     }
 }
 

@@ -56,7 +56,7 @@ struct OptionResolver {
                 continue
             }
             do { values[option.name] = try check(value, option) } catch {
-                problems.append((option.name, error.message, ""))
+                problems.append((option.name, error.message, error.hint))
             }
         }
         return (values, problems)
@@ -87,9 +87,16 @@ struct OptionResolver {
                 throw problem(option, "must be the address of a value of the keychain, such as keychain:SERVICE/NAME")
             }
             return value
+        case (.string, .string(let text)) where PasswordText.isIn(text): throw password(in: option)
+        case (.list, .list(let elements)) where elements.contains(where: Self.hasPassword): throw password(in: option)
         case (.string, .string(let text)):
             if let allowed = option.allowed, !allowed.contains(text) {
                 throw problem(option, "is '\(text)'; expected one of \(allowed.joined(separator: ", "))")
+            }
+            if let pattern = option.pattern, let regex = try? Regex(pattern),
+                (try? regex.wholeMatch(in: text)) == nil
+            {
+                throw problem(option, "is '\(text)'; expected \(option.help)")
             }
             return value
         case (.path, .string(let text)):
@@ -113,6 +120,21 @@ struct OptionResolver {
             if text.hasPrefix(placeholder) { return folder + text.dropFirst(placeholder.count) }
         }
         throw problem(option, "is '\(text)'; expected ${data}, ${cache}, ${state} and ${config}")
+    }
+
+    private static func hasPassword(_ element: AnyCodable) -> Bool {
+        if case .string(let text) = element.content { PasswordText.isIn(text) } else { false }
+    }
+
+    /// The problem of an option that is no secret, but has a password in its text.
+    private func password(in option: ComponentOption) -> StorageError {
+        let secrets = component.options.filter(\.isSecret).map { "'\($0.name)'" }
+        return StorageError(
+            .invalidOptions, "option '\(option.name)' contains a password, which a configuration must not",
+            hint: "take it out, and change it"
+                + (secrets.isEmpty
+                    ? ""
+                    : "; name a value of the keychain in option \(secrets.joined(separator: " or ")) instead"))
     }
 
     private func problem(_ option: ComponentOption, _ what: String) -> StorageError {

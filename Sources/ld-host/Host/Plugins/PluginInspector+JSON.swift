@@ -123,11 +123,12 @@ extension ComponentOption {
         .members([
             ("name", .string(name)), ("type", .string(type.rawValue)), ("default", `default`?.json),
             ("help", .string(help)), ("allowed", allowed.map { .array($0.map { .string($0) }) }),
+            ("pattern", pattern.map { .string($0) }),
             ("required", required ? .bool(true) : nil), ("secret", isSecret ? .bool(true) : nil),
         ])
     }
 
-    /// `nil` for what no option can be; `help`, `required` and `secret` may be missing.
+    /// `nil` for what no option can be; `help`, `pattern`, `required` and `secret` may be missing.
     fileprivate init?(_ json: JSON) {
         guard case .object(let members) = json.content, let name = members["name"]?.string,
             let type = members["type"]?.string.flatMap({ Kind(rawValue: $0) })
@@ -148,6 +149,11 @@ extension ComponentOption {
             allowed = elements.compactMap(\.string)
             guard allowed?.count == elements.count else { return nil }
         }
+        var pattern: String?
+        if let found = given("pattern") {
+            guard let text = found.string, (try? Regex(text)) != nil else { return nil }
+            pattern = text
+        }
         var help = ""
         if let found = given("help") {
             guard let text = found.string else { return nil }
@@ -161,7 +167,7 @@ extension ComponentOption {
         guard let required = isTrue("required"), let isSecret = isTrue("secret"), !isSecret || type == .string else {
             return nil
         }
-        self.init(name, type, value, help, allowed, required, isSecret: isSecret)
+        self.init(name, type, value, help, allowed, required, isSecret: isSecret, pattern: pattern)
     }
 }
 

@@ -249,7 +249,9 @@ typedef struct LD_SENDABLE ld_component_r1 {
      * type is "string", "integer", "number", "boolean", "path" or "list" (a JSON array); nothing (count 0) is an empty
      * array. A host refuses what is not listed before `open`. Defaults and paths may use ${data}, ${cache}, ${state} and
      * ${config}; the host puts the folders in. A "string" may have "secret": true: then a configuration has the address
-     * of a value of the keychain, and `open` gets the value. Hosts that do not know the member pass the address. */
+     * of a value of the keychain, and `open` gets the value. Hosts that do not know the member pass the address. It may
+     * have "pattern", a regular expression that the whole value has to match; `open` checks it too, as not every host
+     * does. */
     ld_bytes options;
     void *context; /* handed to `open` */
     /* Opens the component with options (a JSON object, every option of the schema present) and writes its table to

@@ -1,0 +1,46 @@
+/// Finds passwords in the text of settings, which everyone may see who can read the configuration or a message.
+enum PasswordText {
+    /// Whether a text has a URI with a password, or a word such as `password=...`.
+    static func isIn(_ text: String) -> Bool {
+        uris(in: text).contains { hasPassword(uri: $0) }
+            || text.contains(#/(?i)\b(ssl)?password\s*=\s*[^\s&]/#)
+    }
+
+    /// The parts of a text that follow each `://`.
+    private static func uris(in text: String) -> [Substring] {
+        text.ranges(of: "://").map { text[$0.upperBound...].prefix { !$0.isWhitespace && $0 != "\"" } }
+    }
+
+    private static func hasPassword(uri: Substring) -> Bool {
+        let authority = uri.prefix { !"/?#".contains($0) }
+        if let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":"),
+            authority.index(after: colon) < at
+        {
+            return true
+        }
+        guard let query = uri.firstIndex(of: "?") else { return false }
+        return uri[uri.index(after: query)...].split(whereSeparator: { "&;#".contains($0) }).contains(where: isPassword)
+    }
+
+    /// Whether a text is the name of a password and the password, with an equals sign between them.
+    private static func isPassword(_ item: Substring) -> Bool {
+        guard let equals = item.firstIndex(of: "="), item.index(after: equals) < item.endIndex else { return false }
+        return names.contains(decoded(item[..<equals]).lowercased())
+    }
+
+    /// A text without the escapes of a URI.
+    private static func decoded(_ text: Substring) -> String {
+        var (bytes, rest) = ([UInt8](), text.utf8[...])
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) {
+                bytes.append(code)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static let names = ["password", "sslpassword", "passwd", "pwd"]
+}
