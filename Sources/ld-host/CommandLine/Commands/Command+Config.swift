@@ -82,9 +82,10 @@ extension Command {
 
     /// Says what the change of a domain's store leaves behind.
     private static func remarkLeftValues(after key: String, _ session: Session) async {
-        let parts = key.split(separator: ".", maxSplits: 1)
-        guard parts.count == 2, parts[0] == "domains", let router = try? session.router() else { return }
-        await session.remarkLeftValues(of: String(parts[1]), router)
+        guard let parts = try? ConfigurationPath(key).segments, parts.count == 2, parts[0] == "domains",
+            let router = try? session.router()
+        else { return }
+        await session.remarkLeftValues(of: parts[1], router)
     }
 
     static let configValidate = Command(
