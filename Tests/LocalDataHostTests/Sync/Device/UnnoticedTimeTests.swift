@@ -12,20 +12,30 @@ import Testing
     init() throws { homes = try SyncHomes() }
 
     /// Two devices that have the same value, and do not sync.
-    private func devices(
-        with value: String, until expires: Date? = nil
-    ) async throws -> (first: StorageRouter, second: StorageRouter) {
+    private func devices(with value: String) async throws -> (first: StorageRouter, second: StorageRouter) {
         let (first, second) = try await homes.pair([.key(Self.key)])
-        if let expires {
-            try await first.set(value, for: Self.key, expires: expires)
-        } else {
-            try await first.set(value, for: Self.key)
-        }
+        try await first.set(value, for: Self.key)
         try await first.sync()
         try await second.sync()
         #expect(try await second.get(Self.key) == value)
         try await first.sync()
         return (first, second)
+    }
+
+    /// Two devices that had the same value until it expired, and have not synced since.
+    private func devicesAfterExpiry() async throws -> (first: StorageRouter, second: StorageRouter) {
+        let (first, second) = try await devices(with: "start")
+        // On a busy machine, a value may expire on its way.
+        for seconds in [4.0, 16, 64] {
+            let end = Date(timeIntervalSinceNow: seconds)
+            try await first.set("old", for: Self.key, expires: end)
+            try await first.sync()
+            try await second.sync()
+            guard try await second.exists(Self.key) else { continue }
+            try await Task.sleep(for: .seconds(max(0, end.timeIntervalSinceNow) + 0.1))
+            return (first, second)
+        }
+        throw StorageError(.timedOut, "a value expires before it is synced")
     }
 
     private func settle(_ devices: (first: StorageRouter, second: StorageRouter)) async throws {
@@ -37,9 +47,7 @@ import Testing
 
     @Test("a value that one device renews stays, though the earlier one has expired on the other")
     func renewed() async throws {
-        let end = Date(timeIntervalSinceNow: 8)
-        let devices = try await devices(with: "old", until: end)
-        try await Task.sleep(for: .seconds(max(0, end.timeIntervalSinceNow) + 0.1))
+        let devices = try await devicesAfterExpiry()
         try await devices.second.set("fresh", for: Self.key)
         try await devices.second.sync()
         try await settle(devices)
@@ -52,9 +60,7 @@ import Testing
 
     @Test("a value that has expired is absent everywhere, and a new one or a removal after it counts")
     func expired() async throws {
-        let end = Date(timeIntervalSinceNow: 8)
-        let devices = try await devices(with: "old", until: end)
-        try await Task.sleep(for: .seconds(max(0, end.timeIntervalSinceNow) + 0.1))
+        let devices = try await devicesAfterExpiry()
         try await settle(devices)
         for device in [devices.first, devices.second] { #expect(try await !device.exists(Self.key)) }
         try await devices.first.set("new", for: Self.key)
@@ -67,7 +73,9 @@ import Testing
 
     @Test("a value that is removed before it expires is removed everywhere")
     func removed() async throws {
-        let devices = try await devices(with: "old", until: Date(timeIntervalSinceNow: 3600))
+        let devices = try await devices(with: "start")
+        try await devices.first.set("old", for: Self.key, expires: Date(timeIntervalSinceNow: 3600))
+        try await settle(devices)
         try await devices.first.remove(Self.key)
         try await settle(devices)
         #expect(try await !devices.second.exists(Self.key))
