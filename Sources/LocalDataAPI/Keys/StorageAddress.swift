@@ -31,8 +31,7 @@ public struct StorageAddress: Hashable, Sendable {
     /// Hashes the bytes that `==` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(place)
-        var name = name
-        name.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        hasher.combine(ExactText(name))
     }
 }
 
@@ -52,7 +51,7 @@ extension String {
 
 /// A text that equals another only if the bytes are the same, e.g. as a dictionary's key.
 package struct ExactText: Hashable, Sendable {
-    package let text: String
+    private let text: String
 
     package init(_ text: String) { self.text = text }
 

@@ -212,8 +212,7 @@ extension StorageNamespace: Hashable {
     /// Hashes the bytes that `==` compares.
     public func hash(into hasher: inout Hasher) {
         for text in [domain, scope] {
-            var text = text
-            text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+            hasher.combine(ExactText(text))
             hasher.combine(UInt8(0))
         }
     }

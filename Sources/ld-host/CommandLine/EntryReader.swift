@@ -55,7 +55,7 @@ struct EntryReader {
                 "\(file): the name '\(name.prefix(80))' is empty, too long or has a NUL; nothing was imported",
                 hint: "names have 1 to \(StorageAddress.longestName) bytes")
         }
-        if isChecking, !names.insert(Self.hash(name)).inserted, try isRepeated(name) {
+        if isChecking, !names.insert(ExactText(name).hashValue).inserted, try isRepeated(name) {
             throw StorageError(
                 .invalidAddress, "\(file): two entries are named '\(entry.name)'; nothing was imported",
                 hint: "name entries by a member that differs in each")
@@ -65,12 +65,6 @@ struct EntryReader {
                 error.code, "\(file): the entry '\(entry.name)' \(error.message); nothing was imported",
                 hint: error.hint)
         }
-    }
-
-    private static func hash(_ name: String) -> Int {
-        var (hasher, name) = (Hasher(), name)
-        name.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        return hasher.finalize()
     }
 
     /// Whether a name is there twice, and not another one with the same hash.

@@ -16,7 +16,7 @@ import Testing
             cacheFolder: "\(fixture.folder)/cache")
     }
 
-    @Test("every component of this package that no app links is one for which an app is told how to get its plugin")
+    @Test("the hint for apps covers every component of this package that apps do not link")
     func separate() throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }

@@ -132,7 +132,7 @@ extension ServerAddress {
 
     private func failure(_ status: natsStatus) -> StorageError {
         var last = NATS_OK
-        // It begins with the line of the library's source.
+        // The text begins with a line of the library's source, such as "(conn.c:2088): ".
         let detail = (nats_GetLastError(&last).map { String(cString: $0) } ?? "").trimmingPrefix(#/\([^)]*:\d+\): /#)
         let text = detail.isEmpty ? natsStatus_GetText(status).map { String(cString: $0) } ?? "" : String(detail)
         let (code, hint): (StorageError.Code, String) =

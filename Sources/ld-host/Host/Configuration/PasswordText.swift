@@ -1,4 +1,4 @@
-/// Finds passwords in the text of settings, which everyone may see who can read the configuration or a message.
+/// Finds passwords in the text of settings, which readers of the configuration and of messages see.
 enum PasswordText {
     /// Whether a text has a URI with a password, or a word such as `password=...`.
     static func isIn(_ text: String) -> Bool {

@@ -103,7 +103,7 @@ extension RouterSnapshot {
             return false
         }
         do throws(StorageError) { _ = try open.store.hasValue(in: place, names) } catch {
-            // Whoever lists the namespace reports any other error.
+            // Listing the namespace reports any other error.
             guard error.code == .permissionDenied else { return true }
             passOver(folder, error)
             return false

@@ -51,6 +51,7 @@ import Testing
         try await first.set("after", for: key)
         try await first.sync()
         await #expect(throws: StorageError.permissionDenied) { try await second.sync() }
+        await #expect(throws: StorageError.permissionDenied) { try await second.syncReport() }
         #expect(try await second.get(key) == "before")
         try await second.set("of a removed one", for: key)
         await #expect(throws: StorageError.permissionDenied) { try await second.sync() }

@@ -112,6 +112,22 @@ import Testing
         for key in keys { #expect(try await !second.exists(key)) }
     }
 
+    @Test("of two keys whose names differ only in the encoding of a character do not mix")
+    func encodings() async throws {
+        let homes = try SyncHomes()
+        let keys = ["caf\u{e9}", "cafe\u{301}"].map { MigrationHome.synced($0, .custom(name: "rows")) }
+        let (first, second) = try await homes.pair(keys.map { .key($0) })
+        for (number, key) in keys.enumerated() { try await first.set("of \(number)", for: key) }
+        for _ in 0..<2 { for device in [first, second] { try await device.sync() } }
+        for (number, key) in keys.enumerated() {
+            #expect(try await second.get(key) == "of \(number)")
+            try await second.set("back \(number)", for: key)
+        }
+        for _ in 0..<2 { for device in [first, second] { try await device.sync() } }
+        for (number, key) in keys.enumerated() { #expect(try await first.get(key) == "back \(number)") }
+        #expect(try await first.syncReport().refused.forged == 0)
+    }
+
     @Test("of a newer version than the app knows are kept aside, until it knows them")
     func newerVersions() async throws {
         let homes = try SyncHomes()

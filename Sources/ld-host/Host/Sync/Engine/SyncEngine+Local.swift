@@ -53,8 +53,8 @@ extension SyncEngine {
             return LocalState(entry: entry, value: value, isChanged: entry != entries[name] && entries[name] != nil)
         }
         if value == nil, entry.state?.hasExpired(by: clock.now) == true {
-            // Nobody has removed it. It stays the version that it was, so whoever has renewed it meanwhile wins, and
-            // a device whose clock is wrong takes it from no other one.
+            // An expiry is no removal. The version stays as it was, so a value that another device has renewed wins,
+            // and a device with a wrong clock removes the value from no other one.
             entry.state?.hash = nil
             entry.state?.expires = nil
             return LocalState(entry: entry, value: nil, isChanged: true)

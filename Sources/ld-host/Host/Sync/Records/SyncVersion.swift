@@ -85,7 +85,7 @@ package struct HybridClock: Sendable {
 
     /// The time of a value that was there before the device joined.
     ///
-    /// - Parameter written: When it was written, in 65,536ths of a millisecond since 1970 UTC; `nil` if nobody knows.
+    /// - Parameter written: When it was written, in 65,536ths of a millisecond since 1970 UTC; `nil` if unknown.
     package func timeBefore(writtenAt written: UInt64? = nil) -> UInt64 {
         min(written.map { $0 >> 16 } ?? now, now, (1 << 48) - 1)
     }
@@ -96,12 +96,12 @@ package struct HybridClock: Sendable {
         return last
     }
 
-    /// The time of a change that was made before it is noticed: when it was made, as far as that is known and this
-    /// device's clock can be compared with the others'.
+    /// The time of a change that sync notices later than it was made: when it was made, if that is known and this
+    /// device's clock is not behind the others'.
     ///
     /// - Parameters:
-    ///   - written: The wall time of the change, in 65,536ths of a millisecond since 1970 UTC; `nil` if nobody knows.
-    ///   - known: The latest time that the one who made the change may have known of.
+    ///   - written: The wall time of the change, in 65,536ths of a millisecond since 1970 UTC; `nil` if unknown.
+    ///   - known: The latest time among the key's versions that this device knows.
     package mutating func time(ofChangeAt written: UInt64?, after known: UInt64) -> UInt64 {
         let isAhead = last > now << 16 | 0xffff
         let latest = tick()

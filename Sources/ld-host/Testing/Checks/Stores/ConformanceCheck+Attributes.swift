@@ -30,11 +30,11 @@ extension ConformanceCheck {
             try expectAttributes(of: "value", are: ValueAttributes(), in: store)
         },
         ConformanceCheck("attributes.measured", "size and time come from the store", if: .attributes) { store in
-            let before = now()
+            let before = Moment.now
             // The store must ignore the caller's size and time.
             try store.set(
                 "value", to: Data("12345".utf8), attributes: ValueAttributes(owner: "x", size: 999, modified: 999))
-            let after = now()
+            let after = Moment.now
             let found = try attributes(of: "value", in: store)
             try expect(found.size == 5, "the size of a value of 5 bytes is \(found.size.map { "\($0)" } ?? "missing")")
             guard let modified = found.modified else { return }
@@ -89,11 +89,5 @@ extension ConformanceCheck {
                 given.map { Array($0.utf8) } == found.map { Array($0.utf8) },
                 "the \(field) of '\(name)': expected \(given ?? "none"), found \(found ?? "none")")
         }
-    }
-
-    private static func now() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }

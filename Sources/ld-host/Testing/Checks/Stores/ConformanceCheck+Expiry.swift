@@ -9,7 +9,7 @@ extension ConformanceCheck {
             "expiry.before", "a value is present until it expires, and its attributes have the time", if: .expiry
         ) {
             store in
-            let expires = StoreUnderTest.now + 3_600_000_000_000
+            let expires = Moment.now + 3_600_000_000_000
             try store.set("kept", to: Data("x".utf8), attributes: ValueAttributes(owner: "kit", expires: expires))
             try store.expect("kept", holds: Data("x".utf8), "an hour before it expires")
             let found = try store.store.attributes(of: store.handle("kept"))
@@ -59,7 +59,7 @@ extension ConformanceCheck {
             "expiry.replaced", "a value that is set again expires only if the new write has an expiry time", if: .expiry
         ) {
             store in
-            let soon = StoreUnderTest.now + StoreUnderTest.moment
+            let soon = Moment.now + StoreUnderTest.moment
             for name in ["set", "batch", "bulk"] {
                 try store.set(name, to: Data("old".utf8), attributes: ValueAttributes(expires: soon))
             }
@@ -176,19 +176,13 @@ extension StoreUnderTest {
     /// How long values stay that a check lets expire, in nanoseconds.
     static let moment: Int64 = 60_000_000
 
-    static var now: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
-
     static func wait(until time: Int64) {
-        while now <= time + 2_000_000 { usleep(useconds_t(max(1000, min(500_000, (time - now) / 1000)))) }
+        while Moment.now <= time + 2_000_000 { usleep(useconds_t(max(1000, min(500_000, (time - Moment.now) / 1000)))) }
     }
 
     /// Stores values and waits until they have expired.
     func setExpired(_ names: [String], also address: StorageAddress? = nil) throws {
-        let expires = Self.now + Self.moment
+        let expires = Moment.now + Self.moment
         let attributes = ValueAttributes(expires: expires)
         for name in names { try set(name, to: Data("expires".utf8), attributes: attributes) }
         if let address { try store.set(handle(address), to: Data("expires".utf8), attributes: attributes) }
