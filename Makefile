@@ -89,6 +89,7 @@ check:
 	.ci/timed part "fault injector" python3 Tests/FaultInjection/selftest.py
 	.ci/timed part "build" $(SWIFT) build --build-tests
 	if id -un >/dev/null 2>&1; then .ci/timed part "docs" $(MAKE) guides; fi
+	SWIFT=$(SWIFT) .ci/timed part "benchmarks" .ci/benchmarks
 	SWIFT=$(SWIFT) .ci/timed part "sensitive tests" \
 		.ci/test $(AT_ONCE) 4 --filter '$(SENSITIVE)' --skip '$(AS_ROOT)'
 	SWIFT=$(SWIFT) .ci/timed part "other tests" .ci/test $(AT_ONCE) 2 --skip '$(SENSITIVE)|$(AS_ROOT)'

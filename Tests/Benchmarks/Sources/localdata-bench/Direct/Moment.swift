@@ -1,0 +1,1 @@
+../../../../../Sources/LocalDataAPI/Components/Moment.swift
