@@ -251,6 +251,31 @@ struct HostileTests {
         }
     }
 
+    @Test("a reader waits for a file that is shorter than it was, but not for long", arguments: [true, false])
+    func putBack(_ isLast: Bool) throws {
+        let file = try "shared/a/\(folder.segments(of: "shared/a")[0])"
+        let earlier = try #require(folder.content(file))
+        try transport.publish((0..<3).map { Numbered("a", "later\($0)", 500 + $0).record() })
+        if !isLast { try FolderSync.open(path("")).publish(Numbered("a", "next", 600).record()) }
+        let whole = try #require(folder.content(file))
+        let position = try transport.all().position
+        try folder.write(earlier, to: file)
+        let reader = try FolderSync.open(path(""))
+        let waiting = try reader.all(since: position)
+        #expect(waiting.records.isEmpty)
+        try folder.write(whole, to: file)
+        #expect(try reader.all(since: waiting.position).records.isEmpty)
+        try folder.write(earlier, to: file)
+        var times = [timespec(tv_sec: 1_000_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000_000, tv_nsec: 0)]
+        #expect(utimensat(AT_FDCWD, "\(folder.path)/\(file)", &times, 0) == 0)
+        if isLast {
+            #expect(throws: StorageError(.positionLost)) { try reader.all(since: waiting.position) }
+        } else {
+            // The next segment was read, so all before it is known.
+            #expect(try reader.all(since: waiting.position).records.isEmpty)
+        }
+    }
+
     @Test("a reader waits for a base of a terabyte, and reads the records before it")
     func unfinishedBase() throws {
         let forged = SegmentHeader(

@@ -18,7 +18,8 @@ import Synchronization
 ///   the copying program brings back what the device published after the image, both count: of each name, the record
 ///   that was published last, by the device's clock. See ``Branches``.
 /// - **Late files.** A reader waits for files that are missing or shorter than they were. If a position names one that
-///   is gone, or has been unfinished for ten minutes, the position is lost.
+///   is gone, or has not changed for ten minutes and is unfinished or shorter than it was, the position is lost: then
+///   the folder was put back to an earlier state.
 /// - **Damage.** The records behind damaged bytes are not read before the copying program repairs them, or the device
 ///   that published them reads from the beginning: then its next segment is a base, and the engine publishes what the
 ///   transport has lost.
@@ -134,7 +135,7 @@ package final class FolderSync: SyncTransport {
         return try StorageError.reaching {
             let reading = Reading(folder, headers, entries)
             try reading.list()
-            if let name = reading.unexplained { throw lost("the segment '\(name)' is gone") }
+            if let part = try reading.lostPart() { throw lost(part) }
             for problem in reading.problems { log(.warning, Self.component.id, problem) }
             let problems = reading.problems.count
             defer {

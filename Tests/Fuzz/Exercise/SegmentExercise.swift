@@ -62,7 +62,7 @@ enum SegmentExercise {
     ) throws -> (count: Int, position: Position) {
         let reading = Reading(folder, HeaderCache(), entries)
         try reading.list()
-        try require(reading.unexplained == nil, "a position is lost that was just reached")
+        try require(reading.lostPart() == nil, "a position is lost that was just reached")
         var count = 0
         try reading.read { record in
             guard SyncName.isValid(record.name.utf8) else { throw Violation("'\(record.name)' is no name of a record") }

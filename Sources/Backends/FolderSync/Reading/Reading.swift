@@ -39,12 +39,19 @@ final class Reading {
         }
     }
 
-    /// A segment of the position that is gone, although nothing makes it unnecessary.
-    var unexplained: SegmentName? {
+    /// Why the folder does not have what the position says was read; `nil` if it has.
+    func lostPart() throws -> String? {
         if !problems.isEmpty { return nil }
-        return entries.first { entry in
-            !states.contains { Position.tag(of: $0.writer) == entry.writer && !$0.segments.hasLost(entry.name) }
-        }?.name
+        for entry in entries {
+            let segments = states.filter { Position.tag(of: $0.writer) == entry.writer }.map(\.segments)
+            guard segments.contains(where: { !$0.hasLost(entry.name) }) else {
+                return "the segment '\(entry.name)' is gone"
+            }
+            guard try !segments.contains(where: { try $0.isCutOff(entry.name, before: entry.offset) }) else {
+                return "the segment '\(entry.name)' is shorter than it was"
+            }
+        }
+        return nil
     }
 
     /// Passes records to `body` until it returns `false`.

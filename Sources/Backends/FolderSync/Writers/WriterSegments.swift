@@ -69,6 +69,14 @@ struct WriterSegments {
     /// Whether this folder cannot explain what a position names, and never will.
     func hasLost(_ name: SegmentName) -> Bool { !isArriving && !explains(name) }
 
+    /// Whether a file is shorter than what a reader has read of it, and will stay so: an earlier copy of the folder has
+    /// taken its place.
+    func isCutOff(_ name: SegmentName, before offset: Int) throws -> Bool {
+        guard contains(name), covered[name] ?? 0 < offset else { return false }
+        guard try size(of: name) < min(offset, end(of: name) ?? offset) else { return false }
+        return try !directory.hasChanged(name, within: Self.arrival)
+    }
+
     /// The segment's size in bytes; 0 if it is gone.
     func size(of name: SegmentName) throws -> Int {
         guard let file = try directory.openSegment(name) else { return 0 }
