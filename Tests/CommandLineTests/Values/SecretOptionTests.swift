@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -89,6 +90,30 @@ struct SecretOptionTests {
         #expect(ending.status != 0 || check.status != 0, "\(said)")
         #expect(said.contains("must be the address of a value of the keychain"), "\(said)")
         #expect(!said.contains("hunter2"), "\(said)")
+    }
+
+    @Test(
+        "is not shown if somebody has written it into the file",
+        arguments: [
+            ("uri", "postgresql://app:hunter2@localhost/app"), ("uri", "host=x password=hunter2"),
+            ("password", "hunter2"),
+        ])
+    func handWritten(_ option: String, _ text: String) throws {
+        let path = "\(home.path)/own.json"
+        let file = #"{"stores": {"other": {"component": "postgresql", "options": {"\#(option)": "\#(text)"}}}}"#
+        try Data(file.utf8).write(to: URL(fileURLWithPath: path))
+        chmod(path, 0o600)
+        home.add("LOCALDATA_CONFIG", path)
+        let key = "stores.other.options.\(option)"
+        for words in [
+            ["config", "show"], ["config", "show", "--origin"], ["config", "show", "--json"],
+            ["config", "show", "--json", "--origin"], ["config", "get", key], ["config", "get", key, "--json"],
+            ["config", "get", "stores"], ["config", "validate"], ["doctor", "--verbose"], ["audit"],
+        ] {
+            let ending = try home.run(BuiltProducts.host, words)
+            #expect(!(ending.text + ending.errors).contains("hunter2"), "\(words): \(ending.text)\(ending.errors)")
+        }
+        #expect(try home.done("config", "get", key).text.contains("which is not shown"))
     }
 
     @Test("cannot be one of the host's own keys")

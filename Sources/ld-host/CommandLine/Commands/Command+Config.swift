@@ -15,10 +15,16 @@ extension Command {
     ) { arguments, session in
         let configuration = try session.configuration()
         let values = configuration.values().map {
-            Value(key: "\($0.path)", value: $0.value, origin: "\($0.origin)")
+            Value(
+                key: "\($0.path)", value: $0.value.withoutPasswords(named: $0.path.segments.last ?? ""),
+                origin: "\($0.origin)")
         }
         if session.json {
-            if arguments.has("--origin") { try Output.json(values) } else { try Output.json(configuration.effective) }
+            if arguments.has("--origin") {
+                try Output.json(values)
+            } else {
+                try Output.json(configuration.effective.withoutPasswords())
+            }
             return .done
         }
         var table = Table()
@@ -36,9 +42,10 @@ extension Command {
         options: [Option(name: "--origin", help: "print where it comes from instead"), json]
     ) { arguments, session in
         let key = arguments.operands[0]
-        guard let (value, origin) = try session.configuration().value(at: key) else {
+        guard let (kept, origin) = try session.configuration().value(at: key) else {
             throw StorageError(.notFound, "'\(key)' has no value", hint: "run: ld-host config show")
         }
+        let value = kept.withoutPasswords(named: try ConfigurationPath(key).segments.last ?? "")
         if session.json {
             try Output.json(Value(key: key, value: value, origin: "\(origin)"))
         } else if arguments.has("--origin") {

@@ -43,4 +43,26 @@ enum PasswordText {
     }
 
     private static let names = ["password", "sslpassword", "passwd", "pwd"]
+
+    /// Whether a setting of this name with this text is a secret itself, and not the address of one in the keychain.
+    static func isIn(_ text: String, named name: String) -> Bool {
+        (names + ["passphrase", "secret", "token"]).contains(name.lowercased()) && !text.hasPrefix("keychain:")
+    }
+}
+
+extension JSONValue {
+    /// The value as output shows it: without the passwords that somebody has written into a file.
+    ///
+    /// - Parameter name: The name of the setting, or of the member of an object.
+    package func withoutPasswords(named name: String = "") -> JSONValue {
+        switch self {
+        case .string(let text) where PasswordText.isIn(text) || PasswordText.isIn(text, named: name):
+            .string("(contains a password, which is not shown)")
+        case .array(let elements): .array(elements.map { $0.withoutPasswords(named: name) })
+        case .object(let members):
+            .object(
+                Dictionary(uniqueKeysWithValues: members.map { ($0.key, $0.value.withoutPasswords(named: $0.key)) }))
+        default: self
+        }
+    }
 }
