@@ -32,7 +32,7 @@ import Testing
     /// A run in chunks of two values.
     private func run(_ router: StorageRouter) async throws -> MigrationResult {
         let snapshot = try await router.snapshot()
-        let ledger = BulkLedger(
+        let ledger = try BulkLedger(
             migration, from: try BulkPlace(migration.source, snapshot),
             to: try BulkPlace(migration.destination, snapshot), snapshot, chunkSize: 2)
         return try await Task(executorPreference: IOExecutor.shared) {

@@ -35,7 +35,7 @@ import Testing
     private func run(_ router: StorageRouter) async throws -> MigrationResult {
         let snapshot = try await router.snapshot()
         let migration = AnyBulkMigration(BulkMigrationTests.move(before, after))
-        let ledger = BulkLedger(
+        let ledger = try BulkLedger(
             migration, from: try BulkPlace(migration.source, snapshot),
             to: try BulkPlace(migration.destination, snapshot), snapshot, chunkSize: 2)
         return try await Task(executorPreference: IOExecutor.shared) {

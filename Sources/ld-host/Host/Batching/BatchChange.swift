@@ -46,4 +46,7 @@ extension ResolvedKey {
         BatchChange.Target(
             store: ObjectIdentifier(open), address: address, directory: address.place.directory)
     }
+
+    /// A change of the value. It has no material of the app's providers; see ``unlocked()``.
+    func changing(to data: Data?) -> BatchChange { BatchChange(self, value: sealedValue(layers), data: data) }
 }

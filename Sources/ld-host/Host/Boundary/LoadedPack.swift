@@ -263,6 +263,3 @@ protocol OrderedMigration {
     var id: String { get }
     var dependencies: [String] { get }
 }
-
-extension AnyStorageMigration: OrderedMigration {}
-extension AnyBulkMigration: OrderedMigration {}

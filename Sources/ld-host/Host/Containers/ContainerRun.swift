@@ -140,11 +140,9 @@ struct ContainerRun: Sendable {
     /// Where the data stands; with all steps tried out if there are several, so that the last one is known to work
     /// before the first one is committed; `nil` if a step has something left to remove.
     private func plan() async throws -> ContainerChain.Standing? {
-        let snapshot = engine.snapshot
         return try await MigrationTurns.shared.alone(
-            in: destination.open, engine.settings, at: destination.address.place
+            in: destination.open, completingBatchesOf: engine.snapshot, at: destination.address.place
         ) {
-            try await onIOThread { () throws(StorageError) in BatchRecovery(snapshot: snapshot).recoverAndSettle() }
             let isLeft = try await ledger.page().rows.contains { row in
                 row.isPending && row.state != .unverified && row.id.hasPrefix(chain.idPrefix)
                     && row.id != "\(chain.idPrefix)\(container.version)"

@@ -6,50 +6,35 @@ enum KnownMigration: Sendable {
     case bulk(AnyBulkMigration)
 }
 
-extension KnownMigration: OrderedMigration {
-    var id: String {
-        switch self {
-        case .single(let migration): migration.id
-        case .bulk(let migration): migration.id
-        }
-    }
-
-    var dependencies: [String] {
-        switch self {
-        case .single(let migration): migration.dependencies
-        case .bulk(let migration): migration.dependencies
-        }
-    }
-
+/// The description of a migration, of one key or of many.
+protocol DescribedMigration: OrderedMigration {
     /// The pack that it comes from.
-    var pack: MigrationPackIdentity? {
-        switch self {
-        case .single(let migration): migration.pack
-        case .bulk(let migration): migration.pack
-        }
-    }
-
-    var revision: Int {
-        switch self {
-        case .single(let migration): migration.revision
-        case .bulk(let migration): migration.revision
-        }
-    }
-
-    var summary: String {
-        switch self {
-        case .single(let migration): migration.summary
-        case .bulk(let migration): migration.summary
-        }
-    }
+    var pack: MigrationPackIdentity? { get }
+    var revision: Int { get }
+    var summary: String { get }
 
     /// Throws if it can never be right.
-    func validate() throws(MigrationError) {
+    func validate() throws(MigrationError)
+}
+
+extension AnyStorageMigration: DescribedMigration {}
+extension AnyBulkMigration: DescribedMigration {}
+
+extension KnownMigration: DescribedMigration {
+    private var described: any DescribedMigration {
         switch self {
-        case .single(let migration): try migration.validate()
-        case .bulk(let migration): try migration.validate()
+        case .single(let migration): migration
+        case .bulk(let migration): migration
         }
     }
+
+    var id: String { described.id }
+    var dependencies: [String] { described.dependencies }
+    var pack: MigrationPackIdentity? { described.pack }
+    var revision: Int { described.revision }
+    var summary: String { described.summary }
+
+    func validate() throws(MigrationError) { try described.validate() }
 
     /// The key that the data comes to; of many, one whose name stands for all of them.
     var destinationKey: AnyStorageKey {

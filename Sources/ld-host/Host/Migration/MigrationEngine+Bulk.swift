@@ -48,12 +48,12 @@ extension MigrationEngine {
     /// - Throws: `validationFailed` if a value is not as the migration left it, or what it takes is no longer kept:
     ///   then nothing is changed.
     func rollbackRange(_ id: String, _ progress: @escaping @Sendable (StepProgress) -> Void) async throws {
-        try await inTurn(of: id) { try BulkRollback($0).run(progress) }
+        try await alone(with: id) { try $0.rollback(progress) }
     }
 
     /// Makes a migration of many keys final: what it takes to undo it is kept no longer.
     func confirmRange(_ id: String) async throws {
-        try await inTurn(of: id) { try BulkRollback($0).confirm() }
+        try await alone(with: id) { try $0.confirm() }
     }
 
     private func known(_ id: String) async throws -> KnownMigration {
@@ -62,16 +62,13 @@ extension MigrationEngine {
         throw MigrationError(.unresolvedDependency, "the migration '\(id)' is not registered, and no pack has it")
     }
 
-    private func inTurn(of id: String, _ body: @escaping @Sendable (BulkLedger) throws -> Void) async throws {
+    private func alone(with id: String, _ body: @escaping @Sendable (BulkLedger) throws -> Void) async throws {
         guard case .bulk(let migration) = try await known(id) else {
             throw MigrationError(.validationFailed, "the migration '\(id)' is of one key; name the key")
         }
         let ledger = try await bulkLedger(of: migration)
-        try await MigrationTurns.shared.alone(in: ledger.destination.open, settings) {
-            try await onIOThread { () throws(StorageError) in
-                BatchRecovery(snapshot: ledger.snapshot).recoverAndSettle()
-                return Result { try body(ledger) }
-            }.get()
+        try await MigrationTurns.shared.alone(in: ledger.destination.open, completingBatchesOf: snapshot) {
+            try body(ledger)
         }
     }
 }
@@ -136,13 +133,12 @@ extension MigrationEngine {
 
     /// The ledger's rows of a migration's destination.
     func rows(of migration: AnyBulkMigration) async throws -> [LedgerRow] {
-        let ledger = try await bulkLedger(of: migration)
-        return try await onIOThread { () throws(StorageError) in try ledger.page().rows }
+        try await bulkLedger(of: migration).ledger.page().rows
     }
 
     func bulkLedger(of migration: AnyBulkMigration) async throws(StorageError) -> BulkLedger {
-        return try await onIOThread { () throws(StorageError) in
-            BulkLedger(
+        try await onIOThread { () throws(StorageError) in
+            try BulkLedger(
                 migration, from: try BulkPlace(migration.source, snapshot),
                 to: try BulkPlace(migration.destination, snapshot), snapshot)
         }

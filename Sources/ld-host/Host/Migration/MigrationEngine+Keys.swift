@@ -46,21 +46,22 @@ extension MigrationEngine {
 
     /// Undoes what a migration has done to a key.
     func rollback(_ key: AnyStorageKey, id: String?) async throws {
-        try await inTurn(key, id) { try await MigrationRollback($0).run($1) }
+        try await alone(key, id) { try await $0.rollback($1) }
     }
 
     /// Makes a migration final: what it replaced and removed is kept no longer.
     func confirm(_ key: AnyStorageKey, id: String?) async throws {
-        try await inTurn(key, id) { try await MigrationRollback($0).confirm($1) }
+        try await alone(key, id) { try await $0.confirm($1) }
     }
 
-    private func inTurn(
+    private func alone(
         _ key: AnyStorageKey, _ id: String?, _ body: (Ledger, String) async throws -> Void
     ) async throws {
         let resolved = try await access.resolve(KeyReference(key))
         let ledger = try Ledger(access, of: resolved)
-        try await MigrationTurns.shared.alone(in: resolved.open, snapshot.settings, at: resolved.address.place) {
-            try await onIOThread { () throws(StorageError) in BatchRecovery(snapshot: snapshot).recoverAndSettle() }
+        try await MigrationTurns.shared.alone(
+            in: resolved.open, completingBatchesOf: snapshot, at: resolved.address.place
+        ) {
             let rows = try await ledger.page().rows.filter { $0.state == .clean || $0.state == .superseded }
             guard let id = id ?? (rows.count == 1 ? rows.first?.id : nil) else {
                 throw MigrationError(

@@ -85,9 +85,11 @@ struct MigrationEngine: Sendable {
             let policy = onConflict ?? migration.conflictPolicy
             let result = try await registry.once("\(migration.id)\n\(destination.address)\n\(policy)") {
                 try await Self.$isMigrating.withValue(true) {
-                    let run = try MigrationRun(migration, to: destination, policy: policy, self)
+                    let run = MigrationRun(
+                        engine: self, migration: migration, destination: destination, policy: policy,
+                        ledger: try Ledger(access, of: destination))
                     return try await MigrationTurns.shared.alone(
-                        in: destination.open, snapshot.settings, at: destination.address.place
+                        in: destination.open, completingBatchesOf: snapshot, at: destination.address.place
                     ) {
                         try await run.run()
                     }

@@ -35,7 +35,7 @@ final class MigrationTransaction: MovingTransaction {
         }
 
         let key: AnyStorageKey
-        let resolved: ResolvedKey
+        private(set) var resolved: ResolvedKey
         /// The bytes in the store when they were first asked for.
         let stored: Data?
         /// The size of what is there, if its bytes are too many to have been asked for.
@@ -217,7 +217,7 @@ final class MigrationTransaction: MovingTransaction {
     /// Turns a move in pieces into changes of whole values if it is not the only thing that the migration does.
     func settleMoves() async throws {
         let changed = state.withLock { $0.entries.filter { $0.change != nil } }
-        guard changed.count != 2 || LargeRun.Move(changed) == nil else { return }
+        guard changed.count != 2 || RowChunk.Move(changed) == nil else { return }
         for entry in changed {
             var settled = try await loaded(entry.key)
             if case .copy? = entry.change { settled.change = try await data(for: entry.key).map { .set($0) } }
@@ -319,38 +319,48 @@ final class MigrationTransaction: MovingTransaction {
     }
 }
 
+/// What publishing a change needs. Calls may wait, unless they are `async`.
 extension MigrationTransaction.Entry {
+    /// The entry with the key material of the app's providers at hand. What is removed may do without.
+    func unlocked() async throws(StorageError) -> Self {
+        var entry = self
+        do throws(StorageError) { entry.resolved = try await resolved.unlocked() } catch {
+            if change?.isSet == true { throw error }
+        }
+        return entry
+    }
+
     /// Whether the migration has another version tag recorded with the same bytes.
-    func isRecordedAnew() async throws -> Bool {
+    func isRecordedAnew() throws(StorageError) -> Bool {
         guard let recorded, resolved.attributes != nil else { return false }
-        return try await resolved.storedAttributes()?.versionTag != recorded.versionTag
+        return try resolved.readAttributes()?.versionTag != recorded.versionTag
     }
 
     /// The destination of a value. What a pack moves as it is, without saying its format, keeps all that is recorded
     /// with it. What is made of values that expire does so with the first of them.
-    func target(_ data: Data, among entries: [Self]) async throws -> ResolvedKey {
-        let target = try await unexpiringTarget(data, among: entries)
-        guard target.attributes?.expires == nil, let expires = try await expiry(among: entries) else { return target }
+    func target(_ data: Data, among entries: [Self]) throws(StorageError) -> ResolvedKey {
+        let target = try unexpiringTarget(data, among: entries)
+        guard target.attributes?.expires == nil, let expires = try expiry(among: entries) else { return target }
         return try target.writing(target.attributes(expires: expires))
     }
 
     /// When the first of the values expires that the migration has removed, or else the one that this replaces; `nil`
     /// if never.
-    func expiry(among entries: [Self]) async throws -> Int64? {
+    func expiry(among entries: [Self]) throws(StorageError) -> Int64? {
         let removed = entries.filter(\.isRemoved)
         let sources =
             removed.isEmpty ? entries.filter { $0.isStored && $0.resolved.target == resolved.target } : removed
         var first: Int64?
         for source in sources {
             guard source.resolved.store.abilities.expiry != nil,
-                let expires = try await source.resolved.storedAttributes(deriving: false)?.expires
+                let expires = try source.resolved.readAttributes(deriving: false)?.expires
             else { continue }
             first = min(first ?? expires, expires)
         }
         return first
     }
 
-    private func unexpiringTarget(_ data: Data, among entries: [Self]) async throws -> ResolvedKey {
+    private func unexpiringTarget(_ data: Data, among entries: [Self]) throws(StorageError) -> ResolvedKey {
         let (descriptor, isKept) = (setter?.descriptor ?? key.descriptor, self.resolved.attributes != nil)
         let attributes = setter?.attributes ?? self.resolved.attributes
         let resolved = isKept ? try self.resolved.writing(attributes) : self.resolved
@@ -358,8 +368,8 @@ extension MigrationTransaction.Entry {
         // Keys of an app say whose they are.
         guard descriptor.serializer == .data, descriptor.owner.isEmpty, isKept else { return resolved }
         for source in entries where source.isRemoved {
-            guard let stored = source.stored, try await source.resolved.opened(stored) == data,
-                let recorded = try await source.resolved.storedAttributes()?.kept, recorded.format != nil
+            guard let stored = source.stored, try source.resolved.opening(stored) == data,
+                let recorded = try source.resolved.readAttributes()?.kept, recorded.format != nil
             else { continue }
             return try resolved.writing(recorded)
         }

@@ -37,14 +37,7 @@ struct MigrationTrial: Sendable {
     /// - Throws: `newerRevision` if a later revision has run, `packUnavailable` if the pack has changed the migration.
     func standing(of row: LedgerRow) async throws -> Standing {
         try row.requireNoLater(than: migration.revision, at: "\(destination.address)")
-        let ledger = try Ledger(access, of: destination)
-        let hasCome =
-            switch row.state {
-            case .published: try await MigrationCleanup(ledger).isPublished(row)
-            case .copying: try await LargeRun(ledger).hasCome(row)
-            default: false
-            }
-        if hasCome { return .cleanup }
+        if try await Ledger(access, of: destination).hasCome(row) { return .cleanup }
         guard row.state == .clean, row.revision == migration.revision, !migration.isRepeatable,
             try await !engine.hasNewData(for: migration, at: destination, over: planned)
         else {

@@ -61,6 +61,28 @@ final class MigrationTurns: Sendable {
         return try await body()
     }
 
+    /// The same once batches that were interrupted are complete: one that was decided and is not all in place would be
+    /// taken for no change.
+    func alone<Result>(
+        in store: OpenStore, completingBatchesOf snapshot: RouterSnapshot, at place: StorageNamespace? = nil,
+        _ body: () async throws -> Result
+    ) async throws -> Result {
+        try await alone(in: store, snapshot.settings, at: place) {
+            try await onIOThread { () throws(StorageError) in BatchRecovery(snapshot: snapshot).recoverAndSettle() }
+            return try await body()
+        }
+    }
+
+    /// The same for calls that may wait.
+    func alone<Value: Sendable>(
+        in store: OpenStore, completingBatchesOf snapshot: RouterSnapshot,
+        blocking body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await alone(in: store, completingBatchesOf: snapshot) {
+            try await onIOThread { () throws(StorageError) in Result { try body() } }.get()
+        }
+    }
+
     private func take(_ name: String) async {
         await withCheckedContinuation { (turn: CheckedContinuation<Void, Never>) in
             let isFree = waiting.withLock { waiting in

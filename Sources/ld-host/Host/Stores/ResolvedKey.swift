@@ -85,24 +85,20 @@ extension ResolvedKey {
 extension ResolvedKey {
     /// The bytes in the store, sealed or not; `nil` if there are none.
     func stored() async throws(StorageError) -> Data? {
-        if let refusal = refusal { throw refusal }
-        return try await open.wait("reading '\(address)'") { [self] () throws(StorageError) in
-            try open.repeating { () throws(StorageError) in try store.get(handle) }
-        }
+        try await open.wait("reading '\(address)'") { [self] () throws(StorageError) in try readStored() }
     }
 
     /// The same, for changes that are based on it.
     ///
     /// - Parameter views: One view per scope, added on demand.
     func stored(_ views: inout [AtomicScope: StoreView]) async throws(StorageError) -> Data? {
-        if let refusal = refusal { throw refusal }
-        let scope = self.scope
-        let known = views[scope]
-        let (view, stored) = try await scope.open.wait("reading '\(address)'") { [self] () throws(StorageError) in
-            let view = if let known { known } else { try StoreView(scope) }
-            return (view, try view.read(self))
+        let known = views
+        let stored: Data?
+        (views, stored) = try await open.wait("reading '\(address)'") { [self] () throws(StorageError) in
+            var views = known
+            let stored = try readStored(&views)
+            return (views, stored)
         }
-        views[scope] = view
         return stored
     }
 
@@ -117,12 +113,58 @@ extension ResolvedKey {
 
     /// The hash of the bytes in a store, whatever their size; `nil` if there are none.
     func mark() async throws(StorageError) -> UInt64? {
-        try await open.wait("reading '\(address)'") { [self] () throws(StorageError) in
-            try open.repeating { () throws(StorageError) in
-                guard try store.exists(handle) else { return nil }
-                return try sealedValue(layers).storedDigest()
-            }
+        try await open.wait("reading '\(address)'") { [self] () throws(StorageError) in try readMark() }
+    }
+}
+
+/// The same for threads that may wait.
+extension ResolvedKey {
+    /// The key with the material of the app's providers at hand, which the calls below do not get; the same key if it
+    /// needs none.
+    func unlocked() async throws(StorageError) -> ResolvedKey {
+        let needsMaterial = layers.contains { if case .external = $0.keys { true } else { false } }
+        guard needsMaterial else { return self }
+        return ResolvedKey(
+            open: open, handle: try store.resolve(address), address: address, layers: try await sealedValue().layers,
+            attributes: fixedAttributes, lifetime: lifetime.map { .nanoseconds($0) }, refusal: refusal)
+    }
+
+    /// The bytes in the store, sealed or not; `nil` if there are none.
+    func readStored() throws(StorageError) -> Data? {
+        if let refusal { throw refusal }
+        return try open.repeating { () throws(StorageError) in try store.get(handle) }
+    }
+
+    /// The same, for changes that are based on it.
+    ///
+    /// - Parameter views: One view per scope, added on demand.
+    func readStored(_ views: inout [AtomicScope: StoreView]) throws(StorageError) -> Data? {
+        if let refusal { throw refusal }
+        let view = if let known = views[scope] { known } else { try StoreView(scope) }
+        let stored = try view.read(self)
+        views[scope] = view
+        return stored
+    }
+
+    /// The hash of the bytes in the store, whatever their size; `nil` if there are none.
+    func readMark() throws(StorageError) -> UInt64? {
+        try open.repeating { () throws(StorageError) in
+            guard try store.exists(handle) else { return nil }
+            return try sealedValue(layers).storedDigest()
         }
+    }
+
+    /// The stored value's attributes; `nil` if there is no value.
+    ///
+    /// - Parameter deriving: Whether a slow key derivation is allowed.
+    func readAttributes(deriving: Bool = true) throws(StorageError) -> ValueAttributes? {
+        if let refusal { throw refusal }
+        return try sealedValue(layers).attributes(deriving: deriving)
+    }
+
+    /// The value in bytes that the store keeps.
+    func opening(_ stored: Data) throws(StorageError) -> Data {
+        layers.isEmpty ? stored : try sealedValue(layers).open(stored)
     }
 }
 

@@ -33,7 +33,7 @@ struct ChunkRepair {
                 guard ledger.destination.open === found.open else { continue }
                 let part = try await MigrationTurns.shared.alone(in: found.open, engine.snapshot.settings) {
                     try await onIOThread { () throws(StorageError) in
-                        Result { try Self.report(progress, row.id, ledger, isApplying) }
+                        Result { try ledger.report(progress, applying: isApplying) }
                     }.get()
                 }
                 finding.remarks += part.remarks
@@ -45,23 +45,23 @@ struct ChunkRepair {
         }
         return finding
     }
+}
 
-    private static func report(
-        _ progress: BulkProgress, _ id: String, _ ledger: BulkLedger, _ isApplying: Bool
-    ) throws -> Finding {
-        var finding = Finding()
+extension BulkLedger {
+    fileprivate func report(_ progress: BulkProgress, applying isApplying: Bool) throws -> ChunkRepair.Finding {
+        var finding = ChunkRepair.Finding()
         for number in progress.firstRecord..<progress.chunks {
             let isOpen = progress.isOpen && number == progress.chunks - 1
             do throws(StorageError) {
-                if let record = try ledger.record(number) {
-                    finding.remarks += try imageRemarks(record, number, id, ledger)
+                if let record = try record(number) {
+                    finding.remarks += try imageRemarks(record, number)
                     continue
                 }
-                finding.remarks.append("the record of part \(number) of '\(id)' is gone")
+                finding.remarks.append("the record of part \(number) of '\(migration.id)' is gone")
                 guard isOpen else { continue }
             } catch {
                 guard error.code == .corrupt || error.code == .cannotOpen else { throw error }
-                finding.remarks.append("the record of part \(number) of '\(id)' is damaged: \(error.message)")
+                finding.remarks.append("the record of part \(number) of '\(migration.id)' is damaged: \(error.message)")
             }
             finding.isDamaged = true
             let rest =
@@ -73,19 +73,17 @@ struct ChunkRepair {
                 finding.remarks.append("to be done: it is put aside, as it is; \(rest)")
                 continue
             }
-            finding.remarks.append("\(try putAside(number, isOpen: isOpen, ledger)); \(rest)")
+            finding.remarks.append("\(try putAside(number, isOpen: isOpen)); \(rest)")
         }
         return finding
     }
 
     /// The problems of the images of a chunk.
-    private static func imageRemarks(
-        _ record: BulkRecord, _ number: Int, _ id: String, _ ledger: BulkLedger
-    ) throws(StorageError) -> [String] {
-        guard ledger.grace > 0 else { return [] }
+    private func imageRemarks(_ record: BulkRecord, _ number: Int) throws(StorageError) -> [String] {
+        guard grace > 0 else { return [] }
         var (missing, damaged) = (0, 0)
         for (index, item) in record.items.enumerated() {
-            for (image, hash) in try images(of: item, number, index, ledger) {
+            for (image, hash) in try imagesToUndo(item, number, index) {
                 do throws(StorageError) {
                     guard let stored = try image.readStored() else {
                         missing += 1
@@ -101,26 +99,23 @@ struct ChunkRepair {
         }
         func remark(_ count: Int, _ fate: String) -> [String] {
             guard count > 0 else { return [] }
-            let what = "what \(count) values had before part \(number) of '\(id)'"
+            let what = "what \(count) values had before part \(number) of '\(migration.id)'"
             return ["\(what) is \(fate), so that cannot be rolled back"]
         }
         return remark(missing, "not kept any more") + remark(damaged, "kept damaged")
     }
 
-    /// The image that undoes the move of a value, with its expected hash, if that is known.
-    private static func images(
-        of item: BulkRecord.Item, _ number: Int, _ index: Int, _ ledger: BulkLedger
+    /// The images that undo the move of a value, with their expected hashes, if those are known.
+    private func imagesToUndo(
+        _ item: BulkRecord.Item, _ number: Int, _ index: Int
     ) throws(StorageError) -> [(image: ResolvedKey, hash: UInt64?)] {
-        var images: [(image: ResolvedKey, hash: UInt64?)] = []
-        if item.flags.contains(.isReplaced) {
-            let key = try ledger.destination.key(ledger.migration.destination.prefix + item.suffix)
-            images.append((try ledger.image(ofDestination: key, number, index), item.replaced))
-        }
-        if item.flags.contains(.isChanged), item.flags.isDisjoint(with: [.isLeft, .isLarge]) {
-            let key = try ledger.source.key(ledger.migration.source.prefix + item.suffix)
+        let (source, destination) = try images(of: item, number, index)
+        var images = destination.map { [(image: $0, hash: item.replaced)] } ?? []
+        if let source, item.flags.isDisjoint(with: [.isLeft, .isLarge]) {
+            let key = try self.source(of: item)
             // As long as the source is there, it may have no image yet.
             guard try !key.store.exists(key.handle) else { return images }
-            images.append((try ledger.image(ofSource: key, number, index), key.layers.isEmpty ? item.source : nil))
+            images.append((source, key.layers.isEmpty ? item.source : nil))
         }
         return images
     }
@@ -129,20 +124,20 @@ struct ChunkRepair {
     /// that are at both places: their sources are then removed as after any interruption.
     ///
     /// - Returns: What was done.
-    private static func putAside(_ number: Int, isOpen: Bool, _ ledger: BulkLedger) throws -> String {
-        let place = try ledger.recordPlace(number)
+    private func putAside(_ number: Int, isOpen: Bool) throws -> String {
+        let place = try recordPlace(number)
         var changes: [BatchChange] = []
         var text = "it was gone"
         if let stored = try place.readStored() {
             let name = LedgerPlace.asideName()
-            let aside = try LedgerPlace.image(name, of: ledger.destination.key("*"), nil)
+            let aside = try LedgerPlace.image(name, of: destination.key("*"), nil)
             changes.append(aside.changing(to: (try? place.opening(stored)) ?? stored))
             text = "it is kept as '\(name)'"
         }
         if isOpen {
-            changes.append(place.changing(to: try record(ledger).encoded()))
+            changes.append(place.changing(to: try recordOfMoved().encoded()))
             var page = try ledger.page()
-            if var row = page[ledger.migration.id] {
+            if var row = page[migration.id] {
                 row.bulk?.after = nil
                 page[row.id] = row
             }
@@ -155,17 +150,16 @@ struct ChunkRepair {
     }
 
     /// A record of the values that the destination has as the migration brings them, and the source still has.
-    private static func record(_ ledger: BulkLedger) throws -> BulkRecord {
+    private func recordOfMoved() throws -> BulkRecord {
         var record = BulkRecord()
-        let migration = ledger.migration
         var names: [String] = []
-        try ledger.source.forEachName { name in
+        try source.forEachName { name in
             names.append(name)
             return true
         }
         for name in names {
-            let source = try ledger.source.key(name)
-            let destination = try ledger.destination.key(migration.destinationName(of: name))
+            let source = try self.source.key(name)
+            let destination = try self.destination.key(migration.destinationName(of: name))
             // A large one is compared and moved by the next run.
             guard try LargeMove.largeSize(of: source) == nil, let stored = try source.readStored(),
                 let there = try destination.readStored()
@@ -173,10 +167,10 @@ struct ChunkRepair {
             let original = try source.opening(stored)
             let data = migration.changesValues ? try migration.convert(original, named: name) : original
             guard try destination.opening(there) == data else { continue }
-            let given = try source.sealedValue(source.layers).attributes()
+            let given = try source.readAttributes()
             record.items.append(
                 BulkRecord.Item(
-                    suffix: String(decoding: name.utf8.dropFirst(migration.source.prefix.utf8.count), as: UTF8.self),
+                    suffix: suffix(of: name),
                     flags: migration.changesValues && data != original ? .isChanged : [],
                     attributes: record.number(of: given), source: StableHash.of(stored),
                     destination: StableHash.of(data)))

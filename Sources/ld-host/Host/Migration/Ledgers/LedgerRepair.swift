@@ -46,7 +46,7 @@ struct LedgerRepair: Sendable {
         for row in page.rows {
             for change in row.changes {
                 do throws(StorageError) {
-                    let resolved = try await access.resolveUnlisted(KeyReference(try change.key))
+                    let resolved = try await access.key(of: change)
                     if row.state != .rolledBack, row.written.contains(where: { $0.address == change.address }),
                         try await !resolved.exists()
                     {
@@ -178,10 +178,7 @@ struct LedgerRepair: Sendable {
             }
             let name = LedgerPlace.asideName()
             let place = try LedgerPlace.page(named: name, in: found.open, snapshot.settings)
-            let ledger = survey.ledger(of: found)
-            try await access.apply([
-                try await ledger.change(place, to: bytes), try await ledger.change(found.place, to: nil),
-            ])
+            try await access.apply([place.changing(to: bytes), found.place.changing(to: nil)])
             return name
         }
     }

@@ -50,8 +50,8 @@ extension MigrationEngine {
     func rollback(
         _ id: String, of address: String?, progress: @escaping @Sendable (StepProgress) -> Void
     ) async throws {
-        try await inTurn(id, address, ofMany: { try await self.rollbackRange(id, progress) }) {
-            try await MigrationRollback($0).run(id)
+        try await alone(id, address, ofMany: { try await self.rollbackRange(id, progress) }) {
+            try await $0.rollback(id)
         }
     }
 
@@ -59,12 +59,10 @@ extension MigrationEngine {
     ///
     /// - Parameter address: Its destination, if several have a migration of this id.
     func confirm(_ id: String, of address: String?) async throws {
-        try await inTurn(id, address, ofMany: { try await self.confirmRange(id) }) {
-            try await MigrationRollback($0).confirm(id)
-        }
+        try await alone(id, address, ofMany: { try await self.confirmRange(id) }) { try await $0.confirm(id) }
     }
 
-    private func inTurn(
+    private func alone(
         _ id: String, _ address: String?, ofMany: () async throws -> Void, _ body: (Ledger) async throws -> Void
     ) async throws {
         var wanted: String?
@@ -90,7 +88,7 @@ extension MigrationEngine {
             try await loadPacks()
             return try await ofMany()
         }
-        try await MigrationTurns.shared.alone(in: only.open, snapshot.settings) {
+        try await MigrationTurns.shared.alone(in: only.open, completingBatchesOf: snapshot) {
             try await body(survey.ledger(of: only))
         }
     }
@@ -139,12 +137,7 @@ struct MigrationStanding {
             let isExpected = row.state == .rolledBack || row.state == .superseded || row.isFromFormerPlace
             let problem = "it has run, but this program does not know it; it was \(place ?? "an app's own")"
             all.append(
-                MigrationStatus(
-                    migration: row.id, summary: "", pack: row.pack.map { "\($0)" }, destination: address, revision: nil,
-                    recordedRevision: row.revision, state: row.status, committed: row.record.date,
-                    keptUntil: row.keptUntil, left: row.left, unwiped: row.unwiped,
-                    superseded: row.superseded?.map(\.address),
-                    problem: isExpected ? nil : problem))
+                MigrationStatus(nil, row.id, row.pack, row, at: address, row.status, isExpected ? nil : problem))
         }
         return all
     }
@@ -171,12 +164,7 @@ struct MigrationStanding {
         } else if case .failure(let error)? = page(of: address)?.content {
             (state, problem) = (.unreadable, error.message)
         }
-        return MigrationStatus(
-            migration: migration.id, summary: migration.summary,
-            pack: migration.pack.map { "\($0)" }, destination: address,
-            revision: migration.revision, recordedRevision: row?.revision, state: state, committed: row?.record.date,
-            keptUntil: row?.keptUntil, left: row?.left ?? [], unwiped: row?.unwiped,
-            superseded: row?.superseded?.map(\.address), problem: problem)
+        return MigrationStatus(migration, migration.id, migration.pack, row, at: address, state, problem)
     }
 
     private func page(of address: String) -> LedgerSurvey.Page? {
@@ -188,6 +176,22 @@ struct MigrationStanding {
             let index = rest.firstIndex(where: { $0.row.id == id && $0.address.hasBytes(of: address) })
         else { return nil }
         return rest.remove(at: index).row
+    }
+}
+
+extension MigrationStatus {
+    /// - Parameters:
+    ///   - migration: `nil` if only the ledger knows it.
+    ///   - row: The ledger's row; `nil` if it has none.
+    fileprivate init(
+        _ migration: KnownMigration?, _ id: String, _ pack: MigrationPackIdentity?, _ row: LedgerRow?,
+        at address: String, _ state: State, _ problem: String?
+    ) {
+        self.init(
+            migration: id, summary: migration?.summary ?? "", pack: pack.map { "\($0)" }, destination: address,
+            revision: migration?.revision, recordedRevision: row?.revision, state: state, committed: row?.record.date,
+            keptUntil: row?.keptUntil, left: row?.left ?? [], unwiped: row?.unwiped,
+            superseded: row?.superseded?.map(\.address), problem: problem)
     }
 }
 

@@ -51,22 +51,20 @@ extension MigrationEngine {
                 var page = try await ledger.page()
                 // Somebody else may have been at it meanwhile.
                 guard let row = page[id], row.state != .clean else { return entry(nil) }
-                if row.state == .copying {
-                    let run = LargeRun(ledger)
-                    guard try await run.hasCome(row) else {
-                        return entry("its large value is not at its destination; the next run repeats it")
-                    }
-                    let isClean = try await run.resume(row, &page)
-                    return entry(isClean ? nil : "its old values cannot be removed")
+                guard try await ledger.hasCome(row) else {
+                    let problem =
+                        switch row.state {
+                        case .copying: "its large value is not at its destination"
+                        case .unverified: "the values that it wrote did not read back"
+                        default: "the values that it wrote are not at their destinations"
+                        }
+                    return entry("\(problem); the next run repeats it")
                 }
-                let cleanup = MigrationCleanup(ledger)
-                guard row.state == .published, try await cleanup.isPublished(row) else {
-                    return entry(
-                        row.state == .unverified
-                            ? "the values that it wrote did not read back; the next run repeats it"
-                            : "the values that it wrote are not at their destinations; the next run repeats it")
+                do { try await ledger.clean(row, in: &page) } catch {
+                    guard row.state == .copying else { throw error }
+                    ledger.logPending(id, error)
+                    return entry("its old values cannot be removed")
                 }
-                try await cleanup.run(id, in: &page)
                 return entry(nil)
             }
         } catch {

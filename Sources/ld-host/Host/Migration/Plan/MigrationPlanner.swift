@@ -38,10 +38,10 @@ struct MigrationPlanner: Sendable {
 
     private func entry(of migration: AnyStorageMigration) async throws -> MigrationPlan.Entry {
         if let reason = MigrationEngine.reasonToSkip(migration, snapshot.settings) {
-            return MigrationPlan.Entry(migration, .skipped, because: reason)
+            return MigrationPlan.Entry(.single(migration), .skipped, because: reason)
         }
         if let reason = try await engine.reasonToWait(migration) {
-            return MigrationPlan.Entry(migration, .skipped, because: reason)
+            return MigrationPlan.Entry(.single(migration), .skipped, because: reason)
         }
         let destination = try await access.resolve(KeyReference(migration.destinationKey))
         try migration.validate()
@@ -59,11 +59,13 @@ struct MigrationPlanner: Sendable {
             case .open: break
             case .cleanup:
                 return MigrationPlan.Entry(
-                    migration, .cleanup, because: "it migrated its data on \(done), but an old value is still there",
+                    .single(migration), .cleanup,
+                    because: "it migrated its data on \(done), but an old value is still there",
                     removes: try await removals(row))
             case .done:
                 return MigrationPlan.Entry(
-                    migration, .nothingToDo, because: "it ran on \(done), and none of its sources has data since then")
+                    .single(migration), .nothingToDo,
+                    because: "it ran on \(done), and none of its sources has data since then")
             }
         }
         return try await entry(trial, trial.run(page, isSuperseded: isSuperseded), page)
@@ -73,7 +75,7 @@ struct MigrationPlanner: Sendable {
     private func removals(_ row: LedgerRow) async throws -> [MigrationPlan.Value] {
         var removes: [MigrationPlan.Value] = []
         for change in row.removed {
-            let resolved = try await access.resolveUnlisted(KeyReference(try change.key))
+            let resolved = try await access.key(of: change)
             guard let size = try await size(of: resolved, removedBy: row, change) else { continue }
             planned.make(.removal, to: resolved)
             removes.append(MigrationPlan.Value(address: change.address, size: size))
@@ -101,7 +103,7 @@ struct MigrationPlanner: Sendable {
         let (migration, address) = (trial.migration, trial.destination.address)
         var work = PlannedWork(outcome.entries)
         func entry(_ decision: MigrationPlan.Decision, _ why: String) -> MigrationPlan.Entry {
-            MigrationPlan.Entry(migration, decision, because: why, reads: work.reads)
+            MigrationPlan.Entry(.single(migration), decision, because: why, reads: work.reads)
         }
         let kept = "'\(address)' has a value; it and the sources stay"
         var note = ""
@@ -123,41 +125,24 @@ struct MigrationPlanner: Sendable {
             planned.make(change, to: resolved, dataVersion: outcome.result.dataVersion)
         }
         var next = page
-        next[migration.id] = LedgerRow(
-            id: migration.id, revision: migration.revision, state: .clean, written: [], removed: [],
-            committed: Ledger.now, duration: 0, appVersion: snapshot.settings.appVersion, expires: nil,
-            pack: migration.pack)
+        next[migration.id] = LedgerRow(migration, .clean, snapshot.settings)
         planned.write(next, of: trial.destination)
-        return MigrationPlan.Entry(migration, .run, because: note + work.reason(address), work)
+        return MigrationPlan.Entry(
+            .single(migration), .run, because: note + work.reason(address), reads: work.reads, writes: work.writes,
+            removes: work.removes)
     }
 }
 
 extension MigrationPlan.Entry {
     init(
-        _ migration: KnownMigration, _ decision: MigrationPlan.Decision, because why: String,
-        error: String? = nil, reads: [MigrationPlan.Value] = [], removes: [MigrationPlan.Value] = [], count: Int? = nil
+        _ migration: KnownMigration, _ decision: MigrationPlan.Decision, because why: String, error: String? = nil,
+        reads: [MigrationPlan.Value] = [], writes: [MigrationPlan.Value] = [], removes: [MigrationPlan.Value] = [],
+        count: Int? = nil
     ) {
         self.init(
             migration: migration.id, revision: migration.revision, summary: migration.summary,
-            pack: migration.pack.map { "\($0)" }, destination: migration.destination,
-            decision: decision, why: why, error: error, reads: reads, removes: removes, count: count)
-    }
-
-    init(
-        _ migration: AnyStorageMigration, _ decision: MigrationPlan.Decision, because why: String,
-        reads: [MigrationPlan.Value] = [], removes: [MigrationPlan.Value] = []
-    ) {
-        self.init(.single(migration), decision, because: why, reads: reads, removes: removes)
-    }
-
-    init(
-        _ migration: AnyStorageMigration, _ decision: MigrationPlan.Decision, because why: String, _ work: PlannedWork
-    ) {
-        let key = migration.destinationDescriptor
-        self.init(
-            migration: migration.id, revision: migration.revision, summary: migration.summary,
-            pack: migration.pack.map { "\($0)" }, destination: "\(key.domain)/\(key.name)",
-            decision: decision, why: why, reads: work.reads, writes: work.writes, removes: work.removes)
+            pack: migration.pack.map { "\($0)" }, destination: migration.destination, decision: decision, why: why,
+            error: error, reads: reads, writes: writes, removes: removes, count: count)
     }
 }
 
@@ -167,7 +152,7 @@ extension MigrationPlanner {
     func entry(of migration: AnyBulkMigration) async throws -> MigrationPlan.Entry {
         try migration.validate()
         let ledger = try await engine.bulkLedger(of: migration)
-        let row = try await onIOThread { () throws(StorageError) in try ledger.page()[migration.id] }
+        let row = try await ledger.ledger.page()[migration.id]
         try row?.requireNoLater(than: migration.revision, at: "\(migration.destination)")
         let others = engine.registry.bulkMigrations
         let after = row?.state == .published && row?.revision == migration.revision ? row?.bulk?.after : nil

@@ -33,10 +33,7 @@ extension MigrationEngine {
         guard let stores = try? await onIOThread({ () throws(StorageError) in snapshot.holders(of: domain) })
         else { return nil }
         for open in stores {
-            guard let place = try? LedgerPlace.page(of: destination.address, in: open, snapshot.settings) else {
-                continue
-            }
-            let ledger = Ledger(access, of: "\(destination.address)", at: place)
+            guard let ledger = try? Ledger(access, of: "\(destination.address)", in: open) else { continue }
             if let marks = try? await ledger.page()[id]?.superseded { return (marks, open) }
         }
         return nil

@@ -46,7 +46,7 @@ extension MigrationEngine {
         for supersession in found { stores[supersession.destination.open.identity] = supersession.destination.open }
         // In one order, so that no two wait for each other.
         let order = stores.sorted { $0.key < $1.key }.map(\.value)
-        try await alone(in: order[...], snapshot.settings) {
+        try await alone(in: order[...]) {
             try await onIOThread { () throws(StorageError) in BatchRecovery(snapshot: snapshot).recoverAndSettle() }
             var changes: [BatchChange] = []
             for supersession in found { changes += try await supersession.ledgerChanges() }
@@ -56,11 +56,11 @@ extension MigrationEngine {
     }
 
     private func alone(
-        in stores: ArraySlice<OpenStore>, _ settings: HostSettings, _ body: () async throws -> Void
+        in stores: ArraySlice<OpenStore>, _ body: () async throws -> Void
     ) async throws {
         guard let store = stores.first else { return try await body() }
         try await MigrationTurns.shared.alone(in: store, settings) {
-            try await alone(in: stores.dropFirst(), settings, body)
+            try await alone(in: stores.dropFirst(), body)
         }
     }
 
@@ -140,7 +140,7 @@ struct Supersession: Sendable {
             guard let mark = try await mark(of: migration) else { continue }
             changes += await note([mark], .bulk(migration), in: &next, ledger)
         }
-        return next.rows == page.rows ? [] : changes + [try await ledger.change(next)]
+        return next.rows == page.rows ? [] : changes + [try ledger.change(next)]
     }
 
     /// - Returns: The changes of witnesses.
@@ -148,10 +148,7 @@ struct Supersession: Sendable {
         _ marks: [Mark], _ migration: KnownMigration, in page: inout LedgerPage, _ ledger: Ledger
     ) async -> [BatchChange] {
         var row =
-            page[migration.id]
-            ?? LedgerRow(
-                id: migration.id, revision: migration.revision, state: .superseded, written: [], removed: [],
-                committed: Ledger.now, duration: 0, appVersion: snapshot.settings.appVersion, pack: migration.pack)
+            page[migration.id] ?? LedgerRow(migration, .superseded, snapshot.settings)
         let former = row.superseded ?? []
         var changes: [BatchChange] = []
         var kept: [LedgerRow.Change] = []

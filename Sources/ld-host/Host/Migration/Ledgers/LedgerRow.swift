@@ -24,17 +24,8 @@ struct LedgerRow: Codable, Equatable, Sendable {
         /// Whether it was not removed, because someone had changed it.
         var isLeft: Bool?
 
-        init(_ entry: MigrationTransaction.Entry) {
-            let key = entry.key.descriptor
-            address = "\(key.domain)/\(key.name)"
-            security = key.security
-            serializer = key.serializer
-            place = entry.key.place.map { Place($0) }
-            before = entry.mark
-        }
-
-        /// - Parameter mark: The hash of what is there.
-        init(_ key: AnyStorageKey, mark: UInt64) {
+        /// - Parameter mark: The hash of what is there; `nil` for nothing.
+        init(_ key: AnyStorageKey, mark: UInt64?) {
             address = "\(key.descriptor.domain)/\(key.descriptor.name)"
             security = key.descriptor.security
             serializer = key.descriptor.serializer
@@ -118,6 +109,30 @@ struct LedgerRow: Codable, Equatable, Sendable {
 }
 
 extension LedgerRow {
+    /// The row of a run now.
+    ///
+    /// - Parameters:
+    ///   - duration: How long the run took, in seconds.
+    ///   - expires: When its images expire.
+    init(
+        _ migration: some DescribedMigration, _ state: MigrationRecord.State, after duration: Double = 0,
+        _ settings: HostSettings, _ expires: Int64? = nil
+    ) {
+        self.init(
+            id: migration.id, revision: migration.revision, state: state, written: [], removed: [],
+            committed: Ledger.now, duration: duration, appVersion: settings.appVersion, expires: expires,
+            pack: migration.pack)
+    }
+}
+
+extension StoreAccess {
+    /// The value that a change of a row is about.
+    func key(of change: LedgerRow.Change) async throws(StorageError) -> ResolvedKey {
+        try await resolveUnlisted(KeyReference(try change.key))
+    }
+}
+
+extension LedgerRow {
     /// Refuses to run a migration again that its pack does otherwise than it did, and does not say so.
     ///
     /// What it does is its fingerprint, if the pack gives it one and gave it one then; otherwise the plugin's file with
@@ -125,19 +140,8 @@ extension LedgerRow {
     ///
     /// - Throws: `packUnavailable` naming the pack, the migration, and both ways. What was rolled back counts as not
     ///   done.
-    func requireSamePack(as migration: AnyStorageMigration) throws(MigrationError) {
-        try requireSame(pack: migration.pack, revision: migration.revision)
-    }
-
-    /// The same for many keys.
-    func requireSamePack(as migration: AnyBulkMigration) throws(MigrationError) {
-        try requireSame(pack: migration.pack, revision: migration.revision)
-    }
-
-    private func requireSame(
-        pack current: MigrationPackIdentity?, revision present: Int
-    ) throws(MigrationError) {
-        guard let ran = pack, let now = current, state != .rolledBack, revision == present else {
+    func requireSamePack(as migration: some DescribedMigration) throws(MigrationError) {
+        guard let ran = pack, let now = migration.pack, state != .rolledBack, revision == migration.revision else {
             return
         }
         guard let before = ran.fingerprint, let fingerprint = now.fingerprint, ran.component == now.component else {

@@ -4,17 +4,12 @@ internal import LocalDataAPI
 
 /// Undoes a bulk migration: a chunk at a time, the last first. A source that was moved as it was is put back from its
 /// destination; one that became something else, and what was replaced, from their images.
-struct BulkRollback {
-    let ledger: BulkLedger
-    private var migration: AnyBulkMigration { ledger.migration }
-
-    init(_ ledger: BulkLedger) { self.ledger = ledger }
-
+extension BulkLedger {
     /// - Throws: `validationFailed` if there is nothing to undo, or a value is not as the migration left it: then
     ///   nothing is done. What a store reports: then some chunks are undone, and the others can be.
-    func run(_ report: (StepProgress) -> Void) throws {
-        var page = try ledger.page()
-        guard var row = page[migration.id], let progress = row.bulk, ledger.grace > 0,
+    func rollback(_ report: (StepProgress) -> Void) throws {
+        let page = try ledger.page()
+        guard let row = page[migration.id], let progress = row.bulk, grace > 0,
             row.state == .clean || row.state == .published, progress.firstRecord < progress.chunks
         else {
             throw MigrationError(
@@ -22,8 +17,8 @@ struct BulkRollback {
                 "the migration '\(migration.id)' has moved nothing, or the values that it replaced are no longer kept")
         }
         // What others keep changing stays; that keeps nothing else from being undone.
-        var pending: [StorageAddress] = []
-        try BulkCleanup(ledger).resume(&row, &page, pending: &pending)
+        var entry = LedgerEntry(row, in: page, of: ledger)
+        try resume(&entry)
         // Those that stayed have a place in a chunk, too.
         let total = progress.moved + progress.kept + progress.left
         var done = 0
@@ -35,35 +30,35 @@ struct BulkRollback {
         for number in (progress.firstRecord..<progress.chunks).reversed() {
             done -= try restore(number)
             report(StepProgress(step: "putting back", done: checked - done, total: checked))
-            row.bulk?.chunks = number
-            row.bulk?.after = nil
-            row.state = number == progress.firstRecord ? .rolledBack : .published
-            if row.state == .rolledBack {
-                row.expires = nil
-                row.bulk = BulkProgress(migration)
+            entry.row.bulk?.chunks = number
+            entry.row.bulk?.after = nil
+            entry.row.state = .published
+            if number == progress.firstRecord {
+                entry.row.state = .rolledBack
+                entry.row.expires = nil
+                entry.row.bulk = BulkProgress(migration)
             }
-            page[row.id] = row
-            let changes = try withdrawing(number) + [ledger.change(page)]
-            _ = try ledger.apply(changes)
+            try entry.commit(with: withdrawing(number))
         }
     }
 
     /// Gives up what is kept to undo the migration.
     func confirm() throws {
-        var page = try ledger.page()
-        guard var row = page[migration.id], row.bulk != nil, row.state == .clean else {
+        let page = try ledger.page()
+        guard let row = page[migration.id], row.bulk != nil, row.state == .clean else {
             throw MigrationError(.validationFailed, "the migration '\(migration.id)' is not complete")
         }
-        try BulkExpiry(ledger).run(&row, &page)
+        var entry = LedgerEntry(row, in: page, of: ledger)
+        try expire(&entry)
     }
 
     /// Throws unless every value of a chunk is as the migration left it.
     ///
     /// - Returns: How many values the chunk has.
     private func check(_ number: Int) throws -> Int {
-        let record = try record(number)
+        let record = try keptRecord(number)
         if record.isLarge, let item = record.items.first {
-            guard try BulkLarge(ledger).checkUndoing(item, number) else { throw changed(try keys(item).destination) }
+            guard try checkUndoingLarge(item, number) else { throw changed(try keys(item).destination) }
             return 1
         }
         for (index, item) in record.items.enumerated() {
@@ -89,21 +84,21 @@ struct BulkRollback {
     ///
     /// - Returns: How many values the chunk has.
     private func restore(_ number: Int) throws -> Int {
-        let record = try record(number)
+        let record = try keptRecord(number)
         if record.isLarge, let item = record.items.first {
-            try BulkLarge(ledger).undo(item, number, record.attributes[item.attributes])
+            try undoLarge(item, number, record.attributes[item.attributes])
             return 1
         }
-        let view = try StoreView(ledger.source.scope)
+        let view = try StoreView(source.scope)
         var restored: [(key: ResolvedKey, data: Data)] = []
         for (index, item) in record.items.enumerated() where !item.flags.contains(.isLeft) {
             let source = try keys(item).source
             guard try view.read(source) == nil else { continue }
-            let key = try ledger.source.key(source.address.name, record.attributes[item.attributes])
+            let key = try self.source(of: item, record.attributes[item.attributes])
             restored.append((key, try former(item, number, index)))
         }
         let changes = restored.map { $0.key.changing(to: $0.data) }
-        guard try changes.isEmpty || ledger.apply(changes, views: [view]) else {
+        guard try ledger.apply(changes, views: [view]) else {
             throw MigrationError(.validationFailed, "a value of '\(migration.source)' was changed meanwhile; try again")
         }
         for (key, data) in restored {
@@ -115,12 +110,12 @@ struct BulkRollback {
     /// The old value of a source.
     private func former(_ item: BulkRecord.Item, _ number: Int, _ index: Int) throws -> Data {
         let (source, destination) = try keys(item)
-        let from = item.flags.contains(.isChanged) ? try ledger.image(ofSource: source, number, index) : destination
-        guard let stored = try from.readStored() else { throw gone(source) }
-        let data = try from.opening(stored)
+        let isChanged = item.flags.contains(.isChanged)
+        let from = isChanged ? try image(.source, of: source, number, index) : destination
         // One that is sealed does not open if it is damaged.
-        guard !item.flags.contains(.isChanged) || !source.layers.isEmpty || StableHash.of(data) == item.source else {
-            throw MigrationError.damagedImage(of: source.address, migration.id)
+        let hash = isChanged && source.layers.isEmpty ? item.source : nil
+        guard let data = try from.readImage(of: source.address, by: migration.id, expecting: hash) else {
+            throw gone(source)
         }
         return data
     }
@@ -129,19 +124,18 @@ struct BulkRollback {
     private func replaced(
         _ item: BulkRecord.Item, _ destination: ResolvedKey, _ number: Int, _ index: Int
     ) throws -> (data: Data, attributes: ValueAttributes?) {
-        let image = try ledger.image(ofDestination: destination, number, index)
-        guard let stored = try image.readStored() else { throw gone(destination) }
-        let data = try image.opening(stored)
-        guard item.replaced == nil || item.replaced == StableHash.of(data) else {
-            throw MigrationError.damagedImage(of: destination.address, migration.id)
+        let image = try image(.destination, of: destination, number, index)
+        let hash = item.replaced
+        guard let data = try image.readImage(of: destination.address, by: migration.id, expecting: hash) else {
+            throw gone(destination)
         }
-        return (data, try image.sealedValue(image.layers).attributes()?.kept)
+        return (data, try image.readAttributes()?.kept)
     }
 
     /// The changes that take a chunk's destinations away, with all that is kept of it.
     private func withdrawing(_ number: Int) throws -> [BatchChange] {
         var changes: [BatchChange] = []
-        for (index, item) in try record(number).items.enumerated() where !item.flags.contains(.isDropped) {
+        for (index, item) in try keptRecord(number).items.enumerated() where !item.flags.contains(.isDropped) {
             let destination = try keys(item).destination
             if item.flags.isSuperset(of: [.isLarge, .isReplaced]) { continue }
             guard item.flags.contains(.isReplaced) else {
@@ -149,14 +143,14 @@ struct BulkRollback {
                 continue
             }
             let former = try replaced(item, destination, number, index)
-            let key = try ledger.destination.key(destination.address.name, former.attributes)
+            let key = try self.destination.key(destination.address.name, former.attributes)
             changes.append(key.changing(to: former.data))
         }
-        return try changes + BulkExpiry(ledger).dropping(number)
+        return try changes + dropping(number)
     }
 
-    private func record(_ number: Int) throws -> BulkRecord {
-        guard let record = try ledger.record(number) else {
+    private func keptRecord(_ number: Int) throws -> BulkRecord {
+        guard let record = try record(number) else {
             throw MigrationError(
                 .validationFailed, "the values that the migration '\(migration.id)' has moved are no longer kept")
         }
@@ -164,10 +158,7 @@ struct BulkRollback {
     }
 
     private func keys(_ item: BulkRecord.Item) throws -> (source: ResolvedKey, destination: ResolvedKey) {
-        (
-            try ledger.source.key(migration.source.prefix + item.suffix),
-            try ledger.destination.key(migration.destination.prefix + item.suffix)
-        )
+        (try source(of: item), try destination(of: item))
     }
 
     private func changed(_ key: ResolvedKey) -> MigrationError {

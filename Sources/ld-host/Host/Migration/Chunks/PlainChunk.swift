@@ -37,31 +37,30 @@ struct PlainChunk {
 
     /// Moves the values whose names come after one.
     ///
-    /// - Parameter row: The ledger's row; the values count there, and it is committed if any came to the destination.
-    /// - Parameter pending: As ``BulkChunk/move(_:_:_:pending:)``.
-    func move(
-        after: String?, _ row: inout LedgerRow, _ page: inout LedgerPage, pending: inout [StorageAddress]
-    ) throws -> Outcome {
+    /// - Parameter entry: The ledger's row; the values count there, and it is committed if any came to the destination.
+    func move(after: String?, _ entry: inout LedgerEntry) throws -> Outcome {
         try values.read(
             ledger.source, after: after, renaming: migration.destination.prefix, most: ledger.chunkSize,
             mostBytes: Self.mostBytes,
             largest: Int(LargeMove.least))
         guard values.count > 0 else { return values.endsBeforeLarge ? .unfit(1) : .nothingLeft }
-        try page[migration.id]?.requireSamePack(as: migration)
+        try entry.page[migration.id]?.requireSamePack(as: migration)
         let last = String(decoding: values.name(values.count - 1), as: UTF8.self)
-        var progress = row.bulk ?? BulkProgress(migration)
-        progress.after = last
         let record = try record()
-        let commit = try ledger.commit(record, of: values.count, progress, row, page)
+        var row = entry.row
+        let (number, records) = try ledger.add(record, of: values.count, to: &row)
+        row.bulk?.after = last
         // Where a destination has a value, the policy says what becomes of it.
-        guard try write(commit) else { return .unfit(values.count) }
-        (row, page) = (commit.row, commit.page)
-        if let address = try firstUnlike(after: after) { throw try ledger.unverified(address, &row, &page) }
+        let isWritten = try entry.commit(row) { (page) throws(StorageError) in try write(records + [page]) }
+        guard isWritten else { return .unfit(values.count) }
+        if let address = try firstUnlike(after: after) {
+            throw try entry.unverified(chunkOf: address, ledger.destination.open)
+        }
         if try remove() {
-            row.bulk?.isOpen = false
+            entry.row.bulk?.isOpen = false
         } else {
             var record = try BulkRecord(record, of: migration.id)
-            try BulkCleanup(ledger).run(commit.number, &record, &row, &page, pending: &pending)
+            try ledger.clean(number, &record, &entry)
         }
         return .moved(values.count, last: last)
     }
@@ -83,8 +82,8 @@ struct PlainChunk {
     /// Writes the values where none is, and what the ledger says.
     ///
     /// - Returns: Whether there was none; if not, nothing has changed.
-    private func write(_ commit: BulkCommit) throws -> Bool {
-        let changes = BulkChangeList(capacity: values.count + commit.changes.count)
+    private func write(_ records: [BatchChange]) throws(StorageError) -> Bool {
+        let changes = BulkChangeList(capacity: values.count + records.count)
         let place = changes.add(ledger.destination.namespace)
         let kept = values.attributes.map { changes.add(ledger.attributes(of: $0, isChanged: false)) }
         for index in 0..<values.count {
@@ -94,7 +93,7 @@ struct PlainChunk {
         }
         // The ledger's own are as plain as the destination's values.
         let ledgerPlace = changes.add(LedgerPlace.namespace)
-        for change in commit.changes {
+        for change in records {
             changes.add(
                 ledgerPlace, changes.keep(change.resolved.address.name.utf8), change.data.map { changes.keep($0) },
                 attributes: change.resolved.attributes.map { changes.add($0) })

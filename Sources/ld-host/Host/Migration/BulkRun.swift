@@ -29,11 +29,12 @@ struct BulkRun: Sendable {
         }
 
         /// Notes that so many more names were looked at.
-        mutating func note(_ count: Int, _ last: String, _ row: LedgerRow, _ page: LedgerPage) {
+        mutating func note(_ count: Int, _ last: String, _ entry: LedgerEntry) {
             looked += count
             after = last
-            progress = row.bulk ?? progress
-            closed = progress.isOpen ? nil : page[row.id]
+            progress = entry.row.bulk ?? progress
+            closed = progress.isOpen ? nil : entry.page[entry.row.id]
+            pending = entry.pending
         }
     }
 
@@ -80,21 +81,19 @@ struct BulkRun: Sendable {
         try BulkCheck(ledger: ledger, policy: policy, others: []).checkRanges()
         let sweep = try await alone {
             var sweep = Sweep(migration)
-            var page = try ledger.page()
-            var row = try row(of: page)
-            sweep.before = row.bulk ?? BulkProgress(migration)
-            try BulkCleanup(ledger).resume(&row, &page, pending: &sweep.pending)
-            let (state, after) = (row.state, row.bulk?.after)
-            _ = try BulkChunk(ledger, policy: policy).move(
-                [migration.sourceName(of: name)], &row, &page, pending: &sweep.pending)
-            sweep.progress = row.bulk ?? BulkProgress(migration)
+            var entry = try entry()
+            sweep.before = entry.row.bulk ?? BulkProgress(migration)
+            try ledger.resume(&entry)
+            let (state, after) = (entry.row.state, entry.row.bulk?.after)
+            _ = try BulkChunk(ledger: ledger, policy: policy).move([migration.sourceName(of: name)], &entry)
+            sweep.progress = entry.row.bulk ?? BulkProgress(migration)
+            sweep.pending = entry.pending
             guard sweep.progress.chunks > sweep.before.chunks else { return sweep }
             // Where a run of all values is has not changed.
-            row.bulk?.after = after
-            row.state = state == .clean ? .clean : .published
-            if row.state == .clean { row.expires = expiry(row) }
-            page[row.id] = row
-            _ = try ledger.apply([ledger.change(page)])
+            entry.row.bulk?.after = after
+            entry.row.state = state == .clean ? .clean : .published
+            if state == .clean { entry.row.expires = expiry(entry.row) }
+            try entry.commit()
             return sweep
         }
         try requireNonePending(sweep)
@@ -115,26 +114,26 @@ struct BulkRun: Sendable {
 
     private func step(_ given: Sweep) throws -> Sweep {
         var sweep = given
-        var page = try ledger.page()
-        var row = try row(of: page)
+        var entry = try entry()
+        entry.pending = sweep.pending
         if !sweep.isBegun {
             sweep.isBegun = true
-            sweep.before = row.bulk ?? BulkProgress(migration)
-            sweep.after = row.state == .clean ? nil : row.bulk?.after
-            if row.state == .clean, let expires = row.expires, expires <= Ledger.now {
-                try BulkExpiry(ledger).run(&row, &page)
+            sweep.before = entry.row.bulk ?? BulkProgress(migration)
+            sweep.after = entry.row.state == .clean ? nil : entry.row.bulk?.after
+            if entry.row.state == .clean, let expires = entry.row.expires, expires <= Ledger.now {
+                try ledger.expire(&entry)
             }
         }
         // That of the last chunk was done by this run, unless someone else was at work meanwhile.
-        if row.state == .clean, row.unwiped != nil, sweep.looked == 0 { try ledger.wipe(&row, &page) }
-        if let closed = sweep.closed, page[migration.id] == closed { row.bulk?.isOpen = false }
-        try BulkCleanup(ledger).resume(&row, &page, pending: &sweep.pending)
+        if entry.row.state == .clean, entry.row.unwiped != nil, sweep.looked == 0 { try entry.wipe(ledger) }
+        if let closed = sweep.closed, entry.page[migration.id] == closed { entry.row.bulk?.isOpen = false }
+        try ledger.resume(&entry)
         if sweep.next == sweep.names.count {
             var limit = Self.page
             let plain = sweep.superseded.isEmpty && waiting.isEmpty ? PlainChunk(ledger) : nil
-            switch try plain?.move(after: sweep.after, &row, &page, pending: &sweep.pending) {
+            switch try plain?.move(after: sweep.after, &entry) {
             case .moved(let count, let last):
-                sweep.note(count, last, row, page)
+                sweep.note(count, last, entry)
                 return sweep
             case .nothingLeft: limit = 0
             case .unfit(let count): limit = count
@@ -144,14 +143,14 @@ struct BulkRun: Sendable {
             sweep.next = 0
         }
         guard !sweep.names.isEmpty else {
-            try finish(&row, &page, sweep)
-            sweep.isOver = true
+            try finish(&entry, sweep)
+            (sweep.isOver, sweep.pending) = (true, entry.pending)
             return sweep
         }
-        let count = try BulkChunk(ledger, policy: policy, superseded: sweep.superseded).move(
-            sweep.names[sweep.next...], &row, &page, pending: &sweep.pending)
+        let count = try BulkChunk(ledger: ledger, policy: policy, superseded: sweep.superseded).move(
+            sweep.names[sweep.next...], &entry)
         sweep.next += count
-        sweep.note(count, sweep.names[sweep.next - 1], row, page)
+        sweep.note(count, sweep.names[sweep.next - 1], entry)
         return sweep
     }
 
@@ -167,24 +166,23 @@ struct BulkRun: Sendable {
     }
 
     /// Says that all values have been looked at, unless nothing has come of it.
-    private func finish(_ row: inout LedgerRow, _ page: inout LedgerPage, _ sweep: Sweep) throws {
-        guard let progress = row.bulk, row.state != .clean || progress.isOpen || progress.chunks > sweep.before.chunks
+    private func finish(_ entry: inout LedgerEntry, _ sweep: Sweep) throws {
+        guard let progress = entry.row.bulk, progress.chunks > 0,
+            entry.row.state != .clean || progress.isOpen || progress.chunks > sweep.before.chunks
         else { return }
-        guard progress.chunks > 0 else { return }
-        row.bulk?.after = nil
-        row.bulk?.isOpen = false
-        row.state = .clean
+        entry.row.bulk?.after = nil
+        entry.row.bulk?.isOpen = false
+        entry.row.state = .clean
         var changes: [BatchChange] = []
         if ledger.grace == 0 {
             for number in progress.firstRecord..<progress.chunks {
                 changes.append(try ledger.recordPlace(number).changing(to: nil))
             }
-            row.bulk?.firstRecord = progress.chunks
+            entry.row.bulk?.firstRecord = progress.chunks
         }
-        row.expires = expiry(row)
-        page[row.id] = row
-        _ = try ledger.apply(changes + [ledger.change(page)])
-        try ledger.wipe(&row, &page)
+        entry.row.expires = expiry(entry.row)
+        try entry.commit(with: changes)
+        try entry.wipe(ledger)
     }
 
     private func expiry(_ row: LedgerRow) -> Int64? {
@@ -193,26 +191,20 @@ struct BulkRun: Sendable {
     }
 
     /// The ledger's row, or the first one.
-    private func row(of page: LedgerPage) throws -> LedgerRow {
+    private func entry() throws -> LedgerEntry {
+        let page = try ledger.page()
         let known = page[migration.id]
-        if let known, known.revision > migration.revision {
-            throw MigrationError(
-                .newerRevision,
-                "revision \(known.revision) has migrated '\(migration.destination)', and this program has "
-                    + "revision \(migration.revision); use a later version of the program")
-        }
+        try known?.requireNoLater(than: migration.revision, at: "\(migration.destination)")
         var progress = known?.bulk ?? BulkProgress(migration)
         // A migration that was rolled back, or had another revision, starts over.
         if known?.state == .rolledBack || known.map({ $0.revision < migration.revision }) == true {
             progress.after = nil
         }
         var row = LedgerRow(
-            id: migration.id, revision: migration.revision, state: known?.state ?? .published, written: [], removed: [],
-            committed: Ledger.now, duration: (ContinuousClock().now - start) / .seconds(1),
-            appVersion: ledger.snapshot.settings.appVersion, expires: known?.expires,
-            pack: migration.pack)
+            migration, known?.state ?? .published, after: (ContinuousClock().now - start) / .seconds(1),
+            ledger.snapshot.settings, known?.expires)
         row.bulk = progress
-        return row
+        return LedgerEntry(row, in: page, of: ledger.ledger)
     }
 
     private func result(_ sweep: Sweep) -> MigrationResult {
@@ -235,14 +227,8 @@ struct BulkRun: Sendable {
     }
 
     private func alone<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-        let snapshot = ledger.snapshot
-        return try await MigrationTurns.shared.alone(in: ledger.destination.open, snapshot.settings) {
-            try await blocking {
-                // A batch that was decided and is not all in place would be taken for no change.
-                BatchRecovery(snapshot: snapshot).recoverAndSettle()
-                return try body()
-            }
-        }
+        try await MigrationTurns.shared.alone(
+            in: ledger.destination.open, completingBatchesOf: ledger.snapshot, blocking: body)
     }
 
     /// Runs what may wait on a thread that may.

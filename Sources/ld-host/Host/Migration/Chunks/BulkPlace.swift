@@ -84,18 +84,3 @@ struct BulkPlace: Sendable {
         }
     }
 }
-
-extension ResolvedKey {
-    /// The bytes in the store, sealed if they are; `nil` if there are none. May wait.
-    func readStored() throws(StorageError) -> Data? {
-        try open.repeating { () throws(StorageError) in try store.get(handle) }
-    }
-
-    /// The value in bytes that the store keeps. May wait.
-    func opening(_ stored: Data) throws(StorageError) -> Data {
-        layers.isEmpty ? stored : try sealedValue(layers).open(stored)
-    }
-
-    /// A change of the value.
-    func changing(to data: Data?) -> BatchChange { BatchChange(self, value: sealedValue(layers), data: data) }
-}

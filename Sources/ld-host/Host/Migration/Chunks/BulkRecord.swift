@@ -20,7 +20,7 @@ struct BulkRecord {
         /// The hash of the source as it was stored.
         let source: UInt64
         /// The hash of the destination's value.
-        let destination: UInt64
+        var destination: UInt64
         /// The hash of the value that the destination had before; `nil` if it had none, or the record is of an earlier
         /// version.
         var replaced: UInt64?

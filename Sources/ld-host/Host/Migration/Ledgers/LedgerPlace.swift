@@ -24,13 +24,6 @@ enum LedgerPlace {
         pagePrefix + String(address.unicodeScalars.prefix(200))
     }
 
-    /// The page of a destination, in its store.
-    static func page(
-        of destination: StorageAddress, in open: OpenStore, _ settings: HostSettings
-    ) throws(StorageError) -> ResolvedKey {
-        try page(named: pageName(of: "\(destination)"), in: open, settings)
-    }
-
     /// A page, or what is kept of one, in the destination's store and sealed as everything in it.
     static func page(
         named name: String, in open: OpenStore, _ settings: HostSettings

@@ -1,0 +1,49 @@
+internal import LocalDataAPI
+
+/// One large value on its way: it is moved as it is and in pieces, never whole in memory. The record comes first and
+/// says that the value may be at its destination; then the value is copied there, and takes its place as a whole; then
+/// it is compared, and only then the source is removed. What it replaces is copied to an image before. Calls may wait.
+struct LargeChunk: Sendable {
+    let source: ResolvedKey
+    let destination: ResolvedKey
+
+    /// The value at the destination.
+    var copy: SealedValue { destination.sealedValue(destination.layers) }
+
+    private var move: LargeMove { LargeMove(source: source.sealedValue(source.layers), destination: copy) }
+
+    /// Keeps what the destination has.
+    func keep(in image: ResolvedKey) throws(StorageError) {
+        try copy.copy(to: image.sealedValue(image.layers), attributes: image.attributes)
+    }
+
+    /// Copies the value to its destination.
+    ///
+    /// - Parameter isKept: Whether to keep a value that someone else writes there meanwhile.
+    /// - Throws: `busy` if there was one.
+    func publish(_ attributes: ValueAttributes?, keeping isKept: Bool) throws(StorageError) {
+        try move.copy(attributes: attributes, keeping: isKept)
+    }
+
+    /// Removes the source if the destination has its bytes.
+    ///
+    /// - Returns: Whether the source is gone.
+    func clean() throws(StorageError) -> Bool { try move.settle(in: source.open) }
+
+    /// Copies the value back, unless the source has one.
+    ///
+    /// - Returns: Whether it reads back.
+    func putBack() throws(StorageError) -> Bool {
+        guard try !source.store.exists(source.handle) else { return true }
+        let back = LargeMove(source: copy, destination: source.sealedValue(source.layers))
+        try back.copy(attributes: source.attributes, keeping: true)
+        return try back.isInPlace()
+    }
+
+    /// Copies the value that was replaced back to the destination.
+    func restore(from image: ResolvedKey) throws(StorageError) {
+        let keepsAttributes = destination.store.abilities.attributes != nil || !destination.layers.isEmpty
+        let attributes = keepsAttributes ? try image.readAttributes()?.kept : nil
+        try image.sealedValue(image.layers).copy(to: copy, attributes: attributes)
+    }
+}
