@@ -20,7 +20,7 @@ struct MigrationRun: Sendable {
         await ledger.expire(&page)
         let isSuperseded = try await engine.isSuperseded(migration, at: destination, page)
         if let row = page[migration.id], !isSuperseded {
-            if let outcome = try await resume(row, page) { return outcome }
+            if let outcome = try await resume(row, in: &page) { return outcome }
         }
         for _ in 0..<Self.attempts {
             do { return try await attempt(page, isSuperseded) } catch is RowChunk.Disturbed { continue }
@@ -37,8 +37,7 @@ struct MigrationRun: Sendable {
     }
 
     /// Completes an earlier run; `nil` if the migration must be run.
-    private func resume(_ row: LedgerRow, _ page: LedgerPage) async throws -> MigrationResult? {
-        var page = page
+    private func resume(_ row: LedgerRow, in page: inout LedgerPage) async throws -> MigrationResult? {
         let standing = try await trial.standing(of: row)
         if standing == .cleanup { return await cleaned(row, page, MigrationResult(success: true, outcome: .cleaned)) }
         if row.unwiped != nil { await ledger.wipe(row.id, in: &page) }
@@ -65,10 +64,10 @@ struct MigrationRun: Sendable {
     ) async throws -> MigrationResult {
         let row = LedgerRow(migration, .published, after: work.duration, snapshot.settings, ledger.expiry)
         let former = await ledger.replacing(page[migration.id])
+        let changed = work.changes(besides: destination.address).filter { $0.change != nil }
+        let isMove = RowChunk.Move(changed) != nil
         var entries: [MigrationTransaction.Entry] = []
-        for entry in work.changes(besides: destination.address) where entry.change != nil {
-            entries.append(try await entry.unlocked())
-        }
+        for entry in changed { entries.append(try await entry.unlocked(forMove: isMove)) }
         var chunk = RowChunk(row, in: page, of: ledger)
         let (dataVersion, views, isKept) = (work.result.dataVersion, work.views, policy != .takeSource)
         if let move = RowChunk.Move(entries) {

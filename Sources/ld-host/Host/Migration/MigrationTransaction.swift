@@ -321,11 +321,13 @@ final class MigrationTransaction: MovingTransaction {
 
 /// What publishing a change needs. Calls may wait, unless they are `async`.
 extension MigrationTransaction.Entry {
-    /// The entry with the key material of the app's providers at hand. What is removed may do without.
-    func unlocked() async throws(StorageError) -> Self {
+    /// The entry with the key material of the app's providers at hand.
+    ///
+    /// - Parameter isMove: Whether the value is moved in pieces; otherwise one that is removed may do without material.
+    func unlocked(forMove isMove: Bool) async throws(StorageError) -> Self {
         var entry = self
         do throws(StorageError) { entry.resolved = try await resolved.unlocked() } catch {
-            if change?.isSet == true { throw error }
+            if isMove || change?.isSet == true { throw error }
         }
         return entry
     }

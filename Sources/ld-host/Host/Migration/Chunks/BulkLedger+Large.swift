@@ -29,8 +29,14 @@ extension BulkLedger {
                 suffix: suffix(of: name), flags: isReplaced ? [.isLarge, .isReplaced] : .isLarge,
                 attributes: record.number(of: given), source: 0, destination: 0)
         ]
+        let number = entry.row.bulk?.chunks ?? 0
+        if isReplaced, grace > 0 {
+            let kept = try destination.readAttributes()?.kept
+            try value.keep(in: image(.destination, of: destination, number, 0, kept))
+        }
+        let records = try add(record.encoded(), of: 1, to: &entry.row).changes
+        try entry.commit(with: records)
         var isChanged = false
-        let number = try beginLarge(record, value, isReplaced, &entry)
         do throws(StorageError) { try value.publish(destination.attributes, keeping: !isReplaced) } catch {
             isChanged = try !isReplaced && destination.store.exists(destination.handle)
             guard error.code == .busy, isChanged else { throw error }
@@ -45,27 +51,6 @@ extension BulkLedger {
             entry.pending.append(source.address)
         }
         entry.row.bulk?.after = name
-    }
-
-    /// Keeps what is replaced, and writes the record.
-    ///
-    /// - Returns: The chunk's number.
-    private func beginLarge(
-        _ record: BulkRecord, _ value: LargeChunk, _ isReplaced: Bool, _ entry: inout LedgerEntry
-    ) throws -> Int {
-        var progress = entry.row.bulk ?? BulkProgress(migration)
-        let number = progress.chunks
-        if isReplaced, grace > 0 {
-            let kept = try value.destination.readAttributes()?.kept
-            try value.keep(in: image(.destination, of: value.destination, number, 0, kept))
-        }
-        progress.chunks += 1
-        progress.isOpen = true
-        progress.moved += 1
-        entry.row.bulk = progress
-        entry.row.state = .published
-        try entry.commit(with: [change(record, number)])
-        return number
     }
 
     /// Removes the source of a value that has come to its destination, and records that.

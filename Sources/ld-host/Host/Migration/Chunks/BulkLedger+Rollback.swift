@@ -58,11 +58,11 @@ extension BulkLedger {
     private func check(_ number: Int) throws -> Int {
         let record = try keptRecord(number)
         if record.isLarge, let item = record.items.first {
-            guard try checkUndoingLarge(item, number) else { throw changed(try keys(item).destination) }
+            guard try checkUndoingLarge(item, number) else { throw changed(try destination(of: item)) }
             return 1
         }
         for (index, item) in record.items.enumerated() {
-            let (source, destination) = try keys(item)
+            let (source, destination) = (try source(of: item), try destination(of: item))
             if !item.flags.contains(.isLeft) {
                 // It may have been put back by a run that was interrupted.
                 if let stored = try source.readStored() {
@@ -75,7 +75,7 @@ extension BulkLedger {
             guard let stored = try destination.readStored(),
                 try StableHash.of(destination.opening(stored)) == item.destination
             else { throw changed(destination) }
-            if item.flags.contains(.isReplaced) { _ = try replaced(item, destination, number, index) }
+            if item.flags.contains(.isReplaced) { _ = try restoring(destination, item, number, index) }
         }
         return record.items.count
     }
@@ -92,7 +92,7 @@ extension BulkLedger {
         let view = try StoreView(source.scope)
         var restored: [(key: ResolvedKey, data: Data)] = []
         for (index, item) in record.items.enumerated() where !item.flags.contains(.isLeft) {
-            let source = try keys(item).source
+            let source = try self.source(of: item)
             guard try view.read(source) == nil else { continue }
             let key = try self.source(of: item, record.attributes[item.attributes])
             restored.append((key, try former(item, number, index)))
@@ -109,9 +109,9 @@ extension BulkLedger {
 
     /// The old value of a source.
     private func former(_ item: BulkRecord.Item, _ number: Int, _ index: Int) throws -> Data {
-        let (source, destination) = try keys(item)
+        let source = try source(of: item)
         let isChanged = item.flags.contains(.isChanged)
-        let from = isChanged ? try image(.source, of: source, number, index) : destination
+        let from = isChanged ? try image(.source, of: source, number, index) : try destination(of: item)
         // One that is sealed does not open if it is damaged.
         let hash = isChanged && source.layers.isEmpty ? item.source : nil
         guard let data = try from.readImage(of: source.address, by: migration.id, expecting: hash) else {
@@ -120,31 +120,25 @@ extension BulkLedger {
         return data
     }
 
-    /// The old value of a destination.
-    private func replaced(
-        _ item: BulkRecord.Item, _ destination: ResolvedKey, _ number: Int, _ index: Int
-    ) throws -> (data: Data, attributes: ValueAttributes?) {
+    /// The change that gives a destination its old value.
+    private func restoring(
+        _ destination: ResolvedKey, _ item: BulkRecord.Item, _ number: Int, _ index: Int
+    ) throws -> BatchChange {
         let image = try image(.destination, of: destination, number, index)
-        let hash = item.replaced
-        guard let data = try image.readImage(of: destination.address, by: migration.id, expecting: hash) else {
-            throw gone(destination)
-        }
-        return (data, try image.readAttributes()?.kept)
+        let change = try destination.restoring(from: image, by: migration.id, expecting: item.replaced)
+        guard let change else { throw gone(destination) }
+        return change
     }
 
     /// The changes that take a chunk's destinations away, with all that is kept of it.
     private func withdrawing(_ number: Int) throws -> [BatchChange] {
         var changes: [BatchChange] = []
         for (index, item) in try keptRecord(number).items.enumerated() where !item.flags.contains(.isDropped) {
-            let destination = try keys(item).destination
+            let destination = try destination(of: item)
             if item.flags.isSuperset(of: [.isLarge, .isReplaced]) { continue }
-            guard item.flags.contains(.isReplaced) else {
-                changes.append(destination.changing(to: nil))
-                continue
-            }
-            let former = try replaced(item, destination, number, index)
-            let key = try self.destination.key(destination.address.name, former.attributes)
-            changes.append(key.changing(to: former.data))
+            changes.append(
+                item.flags.contains(.isReplaced)
+                    ? try restoring(destination, item, number, index) : destination.changing(to: nil))
         }
         return try changes + dropping(number)
     }
@@ -155,10 +149,6 @@ extension BulkLedger {
                 .validationFailed, "the values that the migration '\(migration.id)' has moved are no longer kept")
         }
         return record
-    }
-
-    private func keys(_ item: BulkRecord.Item) throws -> (source: ResolvedKey, destination: ResolvedKey) {
-        (try source(of: item), try destination(of: item))
     }
 
     private func changed(_ key: ResolvedKey) -> MigrationError {

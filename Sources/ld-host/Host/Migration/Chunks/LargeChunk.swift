@@ -42,8 +42,7 @@ struct LargeChunk: Sendable {
 
     /// Copies the value that was replaced back to the destination.
     func restore(from image: ResolvedKey) throws(StorageError) {
-        let keepsAttributes = destination.store.abilities.attributes != nil || !destination.layers.isEmpty
-        let attributes = keepsAttributes ? try image.readAttributes()?.kept : nil
+        let attributes = destination.keepsAttributes ? try image.readAttributes()?.kept : nil
         try image.sealedValue(image.layers).copy(to: copy, attributes: attributes)
     }
 }

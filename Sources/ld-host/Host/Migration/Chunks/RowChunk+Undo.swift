@@ -78,22 +78,30 @@ extension RowChunk {
         guard let name = change.image else { return nil }
         let image = try LedgerPlace.image(name, of: key, nil)
         // One that is sealed does not open if it is damaged.
-        let hash = image.layers.isEmpty ? change.before : nil
-        guard let data = try image.readImage(of: key.address, by: row.id, expecting: hash) else { return nil }
-        let attributes = key.attributes == nil ? nil : try image.readAttributes()?.kept
-        return try key.writing(attributes).changing(to: data)
+        return try key.restoring(from: image, by: row.id, expecting: image.layers.isEmpty ? change.before : nil)
     }
 }
 
 extension ResolvedKey {
-    /// The value that an image keeps of an address; `nil` if it is kept no longer.
+    /// The change that gives the key the value and the attributes of its image; `nil` if it is kept no longer.
     ///
-    /// - Parameter hash: The hash of the value; `nil` if it is not known.
-    /// - Throws: `validationFailed` naming the address and the migration if the image is damaged.
+    /// - Parameters:
+    ///   - id: The migration.
+    ///   - hash: The hash of the value; `nil` if it is not known.
+    /// - Throws: `validationFailed` naming the key and the migration if the image is damaged.
+    func restoring(from image: ResolvedKey, by id: String, expecting hash: UInt64?) throws -> BatchChange? {
+        guard let data = try image.readImage(of: address, by: id, expecting: hash) else { return nil }
+        return try writing(keepsAttributes ? image.readAttributes()?.kept : nil).changing(to: data)
+    }
+
+    /// The value that an image keeps of an address; see ``restoring(from:by:expecting:)``.
     func readImage(of address: StorageAddress, by id: String, expecting hash: UInt64?) throws -> Data? {
         guard let stored = try readStored() else { return nil }
         let data = try opening(stored)
         guard hash == nil || hash == StableHash.of(data) else { throw MigrationError.damagedImage(of: address, id) }
         return data
     }
+
+    /// Whether attributes can be kept beside the value.
+    var keepsAttributes: Bool { store.abilities.attributes != nil || !layers.isEmpty }
 }
