@@ -48,5 +48,5 @@ extension ResolvedKey {
     }
 
     /// A change of the value. It has no material of the app's providers; see ``unlocked()``.
-    func changing(to data: Data?) -> BatchChange { BatchChange(self, value: sealedValue(layers), data: data) }
+    func changing(to data: Data?) -> BatchChange { BatchChange(self, value: sealed, data: data) }
 }

@@ -65,22 +65,18 @@ struct BulkCheck {
             throw MigrationError(
                 .conflict, "'\(old)' would become '\(new)', which would be moved as well; nothing was moved")
         }
-        if policy == .fail, try exists(ledger.destination.key(new.name)) {
+        if policy == .fail, try ledger.destination.key(new.name).isStored() {
             throw MigrationError(
                 .conflict, "'\(old)' would be moved to '\(new)', which has a value; nothing was moved")
         }
         for rival in rivals where rival.migration.destination.contains(new.name) {
             let other = try rival.source.key(rival.migration.sourceName(of: new.name))
-            guard other.address != old, try exists(other) else { continue }
+            guard other.address != old, try other.isStored() else { continue }
             throw MigrationError(
                 .conflict,
                 "'\(old)' would become '\(new)', and so would '\(other.address)' by the migration '\(rival.migration.id)'; "
                     + "nothing was moved")
         }
-    }
-
-    private func exists(_ key: ResolvedKey) throws(StorageError) -> Bool {
-        try key.open.repeating { () throws(StorageError) in try key.store.exists(key.handle) }
     }
 
     /// Another migration that brings values to the same range.

@@ -62,9 +62,11 @@ struct BulkRun: Sendable {
         besides others: [AnyBulkMigration], progress: (@Sendable (_ done: Int, _ total: Int) -> Void)?
     ) async throws -> MigrationResult {
         let check = BulkCheck(ledger: ledger, policy: policy, others: others)
-        let total = try await blocking { [isWatched = progress != nil] in try check.run(counting: isWatched) }
         var sweep = Sweep(migration)
-        sweep.superseded = try await blocking { try SupersededValues(ledger) }
+        let total: Int
+        (total, sweep.superseded) = try await onIOThread { [isWatched = progress != nil] () throws(StorageError) in
+            Result { (try check.run(counting: isWatched), try SupersededValues(ledger)) }
+        }.get()
         while !sweep.isOver {
             try Task.checkCancellation()
             sweep = try await alone { [sweep] in try step(sweep) }
@@ -204,7 +206,7 @@ struct BulkRun: Sendable {
             migration, known?.state ?? .published, after: (ContinuousClock().now - start) / .seconds(1),
             ledger.snapshot.settings, known?.expires)
         row.bulk = progress
-        return LedgerEntry(row, in: page, of: ledger.ledger)
+        return LedgerEntry(ledger: ledger.ledger, page: page, row: row)
     }
 
     private func result(_ sweep: Sweep) -> MigrationResult {
@@ -229,45 +231,5 @@ struct BulkRun: Sendable {
     private func alone<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await MigrationTurns.shared.alone(
             in: ledger.destination.open, completingBatchesOf: ledger.snapshot, blocking: body)
-    }
-
-    /// Runs what may wait on a thread that may.
-    private func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await onIOThread { () throws(StorageError) in Result { try body() } }.get()
-    }
-}
-
-/// How far a bulk migration is: a part of its row in the ledger.
-struct BulkProgress: Codable, Equatable, Sendable {
-    /// The ranges, for people.
-    let source: String
-    let destination: String
-    /// The source's name that was looked at last; `nil` at the beginning, and when all have been.
-    var after: String?
-    /// How many chunks there have been; each has a record, numbered from 0, until it is dropped.
-    var chunks = 0
-    /// The number of the first record that is kept.
-    var firstRecord = 0
-    /// Whether the sources of the last chunk may still be there.
-    var isOpen = false
-    /// How many values came to their destination.
-    var moved = 0
-    /// How many values stayed, since their destination had one.
-    var kept = 0
-    /// How many sources were removed whose destination had a value, which stayed.
-    var dropped: Int?
-    /// How many sources stayed, since someone had changed them.
-    var left = 0
-
-    /// Whether the numbers fit each other; what counts with them relies on that.
-    var isSound: Bool {
-        let most = 1 << 48
-        return firstRecord >= 0 && firstRecord <= chunks && chunks < most
-            && [moved, kept, dropped ?? 0, left].allSatisfy { (0..<most).contains($0) }
-    }
-
-    init(_ migration: AnyBulkMigration) {
-        source = migration.source.description
-        destination = migration.destination.description
     }
 }

@@ -7,9 +7,22 @@ extension MigrationEngine {
         _ id: String, onConflict: MigrationConflictPolicy? = nil,
         progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
     ) async throws -> MigrationResult {
-        switch try await known(id) {
-        case .single(let migration): try await migrate(migration, onConflict: onConflict)
-        case .bulk(let migration): try await migrate(migration, onConflict: onConflict, progress: progress)
+        try await migrate(known(id), onConflict: onConflict, progress: progress)
+    }
+
+    /// Runs a migration after those that it depends on, once at a time.
+    func migrate(
+        _ migration: KnownMigration, onConflict: MigrationConflictPolicy?, after path: [String] = [],
+        areDependenciesDone: Bool = false, progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
+    ) async throws -> MigrationResult {
+        switch migration {
+        case .single(let migration):
+            try await migrate(
+                migration, onConflict: onConflict, after: path, areDependenciesDone: areDependenciesDone)
+        case .bulk(let migration):
+            try await migrate(
+                migration, onConflict: onConflict, after: path, areDependenciesDone: areDependenciesDone,
+                progress: progress)
         }
     }
 
@@ -92,9 +105,7 @@ extension MigrationEngine {
             let isThere = try await onIOThread { () throws(StorageError) in
                 let source = try ledger.source.key(migration.sourceName(of: name))
                 guard try !ledger.snapshot.isReserved(source.address, in: source.open) else { return false }
-                return try source.open.repeating { () throws(StorageError) in
-                    try source.store.exists(source.handle)
-                }
+                return try source.isStored()
             }
             guard isThere, try await !isSuperseded(key, by: migration) else { return }
             guard try await !waitingNames(migration).contains(migration.sourceName(of: name)) else { return }

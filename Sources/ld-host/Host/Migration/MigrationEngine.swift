@@ -118,11 +118,7 @@ struct MigrationEngine: Sendable {
             guard id != migration.id, !path.contains(id) else {
                 throw MigrationError(.unresolvedDependency, "it depends on '\(id)', which depends on it")
             }
-            let path = path + [migration.id]
-            switch dependency {
-            case .single(let dependency): _ = try await migrate(dependency, onConflict: nil, after: path)
-            case .bulk(let dependency): _ = try await migrate(dependency, onConflict: nil, after: path)
-            }
+            _ = try await migrate(dependency, onConflict: nil, after: path + [migration.id])
         }
     }
 

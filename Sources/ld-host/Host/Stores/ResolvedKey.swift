@@ -129,6 +129,14 @@ extension ResolvedKey {
             attributes: fixedAttributes, lifetime: lifetime.map { .nanoseconds($0) }, refusal: refusal)
     }
 
+    /// The value behind its layers.
+    var sealed: SealedValue { sealedValue(layers) }
+
+    /// Whether there is a value.
+    func isStored() throws(StorageError) -> Bool {
+        try open.repeating { () throws(StorageError) in try store.exists(handle) }
+    }
+
     /// The bytes in the store, sealed or not; `nil` if there are none.
     func readStored() throws(StorageError) -> Data? {
         if let refusal { throw refusal }
@@ -150,7 +158,7 @@ extension ResolvedKey {
     func readMark() throws(StorageError) -> UInt64? {
         try open.repeating { () throws(StorageError) in
             guard try store.exists(handle) else { return nil }
-            return try sealedValue(layers).storedDigest()
+            return try sealed.storedDigest()
         }
     }
 
@@ -159,12 +167,12 @@ extension ResolvedKey {
     /// - Parameter deriving: Whether a slow key derivation is allowed.
     func readAttributes(deriving: Bool = true) throws(StorageError) -> ValueAttributes? {
         if let refusal { throw refusal }
-        return try sealedValue(layers).attributes(deriving: deriving)
+        return try sealed.attributes(deriving: deriving)
     }
 
     /// The value in bytes that the store keeps.
     func opening(_ stored: Data) throws(StorageError) -> Data {
-        layers.isEmpty ? stored : try sealedValue(layers).open(stored)
+        layers.isEmpty ? stored : try sealed.open(stored)
     }
 }
 

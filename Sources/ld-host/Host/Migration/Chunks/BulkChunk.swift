@@ -92,9 +92,7 @@ struct BulkChunk {
         if superseded.knows(name) { return true }
         guard policy == .dropSource else { return false }
         let destination = try ledger.destination.key(migration.destinationName(of: name))
-        return try destination.open.repeating { () throws(StorageError) in
-            try destination.store.exists(destination.handle)
-        }
+        return try destination.isStored()
     }
 
     /// Reads and converts.

@@ -9,9 +9,7 @@ extension BulkLedger {
         let given = try source.readAttributes()
         let destination = try self.destination.key(
             migration.destinationName(of: name), attributes(of: given, isChanged: false))
-        let isReplaced = try destination.open.repeating { () throws(StorageError) in
-            try destination.store.exists(destination.handle)
-        }
+        let isReplaced = try destination.isStored()
         switch MigrationVerdict(policy, isThere: isReplaced, isSuperseded: false) {
         case .bring: break
         case .keep, .drop:
@@ -38,7 +36,7 @@ extension BulkLedger {
         try entry.commit(with: records)
         var isChanged = false
         do throws(StorageError) { try value.publish(destination.attributes, keeping: !isReplaced) } catch {
-            isChanged = try !isReplaced && destination.store.exists(destination.handle)
+            isChanged = try !isReplaced && destination.isStored()
             guard error.code == .busy, isChanged else { throw error }
         }
         if try !finishLarge(number, &record, &entry) {
@@ -90,7 +88,7 @@ extension BulkLedger {
         guard let digest else { return true }
         guard item.flags.contains(.isReplaced), grace > 0 else { return false }
         let image = try image(.destination, of: destination, number, 0)
-        return try image.sealedValue(image.layers).digest() == digest
+        return try image.sealed.digest() == digest
     }
 
     private func large(
@@ -103,9 +101,9 @@ extension BulkLedger {
     func checkUndoingLarge(_ item: BulkRecord.Item, _ number: Int) throws -> Bool {
         let value = try large(of: item)
         let digest = try value.copy.digest()
-        let isThere = try value.source.store.exists(value.source.handle)
+        let isThere = try value.source.isStored()
         if isThere, !item.flags.contains(.isLeft) {
-            guard try value.source.sealedValue(value.source.layers).digest() == item.destination else { return false }
+            guard try value.source.sealed.digest() == item.destination else { return false }
         }
         return try digest == item.destination || isThere && isUntouched(item, number, value.destination, digest)
     }

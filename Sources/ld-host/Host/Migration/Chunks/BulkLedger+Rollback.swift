@@ -17,7 +17,7 @@ extension BulkLedger {
                 "the migration '\(migration.id)' has moved nothing, or the values that it replaced are no longer kept")
         }
         // What others keep changing stays; that keeps nothing else from being undone.
-        var entry = LedgerEntry(row, in: page, of: ledger)
+        var entry = LedgerEntry(ledger: ledger, page: page, row: row)
         try resume(&entry)
         // Those that stayed have a place in a chunk, too.
         let total = progress.moved + progress.kept + progress.left
@@ -48,7 +48,7 @@ extension BulkLedger {
         guard let row = page[migration.id], row.bulk != nil, row.state == .clean else {
             throw MigrationError(.validationFailed, "the migration '\(migration.id)' is not complete")
         }
-        var entry = LedgerEntry(row, in: page, of: ledger)
+        var entry = LedgerEntry(ledger: ledger, page: page, row: row)
         try expire(&entry)
     }
 

@@ -8,13 +8,13 @@ struct LargeChunk: Sendable {
     let destination: ResolvedKey
 
     /// The value at the destination.
-    var copy: SealedValue { destination.sealedValue(destination.layers) }
+    var copy: SealedValue { destination.sealed }
 
-    private var move: LargeMove { LargeMove(source: source.sealedValue(source.layers), destination: copy) }
+    private var move: LargeMove { LargeMove(source: source.sealed, destination: copy) }
 
     /// Keeps what the destination has.
     func keep(in image: ResolvedKey) throws(StorageError) {
-        try copy.copy(to: image.sealedValue(image.layers), attributes: image.attributes)
+        try copy.copy(to: image.sealed, attributes: image.attributes)
     }
 
     /// Copies the value to its destination.
@@ -34,8 +34,8 @@ struct LargeChunk: Sendable {
     ///
     /// - Returns: Whether it reads back.
     func putBack() throws(StorageError) -> Bool {
-        guard try !source.store.exists(source.handle) else { return true }
-        let back = LargeMove(source: copy, destination: source.sealedValue(source.layers))
+        guard try !source.isStored() else { return true }
+        let back = LargeMove(source: copy, destination: source.sealed)
         try back.copy(attributes: source.attributes, keeping: true)
         return try back.isInPlace()
     }
@@ -43,6 +43,6 @@ struct LargeChunk: Sendable {
     /// Copies the value that was replaced back to the destination.
     func restore(from image: ResolvedKey) throws(StorageError) {
         let attributes = destination.keepsAttributes ? try image.readAttributes()?.kept : nil
-        try image.sealedValue(image.layers).copy(to: copy, attributes: attributes)
+        try image.sealed.copy(to: copy, attributes: attributes)
     }
 }

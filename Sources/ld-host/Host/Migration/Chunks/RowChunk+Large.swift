@@ -84,7 +84,7 @@ extension RowChunk {
     /// Whether the value of a row that was interrupted has come to its destination.
     func hasCopy() throws(StorageError) -> Bool {
         let value = try large
-        let isThere = try value.source.store.exists(value.source.handle)
+        let isThere = try value.source.isStored()
         return try value.copy.storedDigest() != row.written[0].before || !isThere
     }
 
@@ -128,9 +128,9 @@ extension RowChunk {
 
     /// Whether both values are as the migration left them, or as an interrupted undoing did.
     private func isUnchanged(_ value: LargeChunk, _ replaced: SealedValue?) throws(StorageError) -> Bool {
-        if row.removed[0].isLeft != true, try value.source.store.exists(value.source.handle) {
+        if row.removed[0].isLeft != true, try value.source.isStored() {
             if let replaced, try replaced.isEqual(to: value.copy) { return true }
-            guard try value.copy.isEqual(to: value.source.sealedValue(value.source.layers)) else { return false }
+            guard try value.copy.isEqual(to: value.source.sealed) else { return false }
         }
         return try value.copy.storedDigest() == row.written[0].after
     }

@@ -114,7 +114,7 @@ extension BulkLedger {
         if let source, item.flags.isDisjoint(with: [.isLeft, .isLarge]) {
             let key = try self.source(of: item)
             // As long as the source is there, it may have no image yet.
-            guard try !key.store.exists(key.handle) else { return images }
+            guard try !key.isStored() else { return images }
             images.append((source, key.layers.isEmpty ? item.source : nil))
         }
         return images

@@ -17,15 +17,9 @@ struct Ledger: Sendable {
 
     /// The ledger of an address that a store serves.
     init(_ access: StoreAccess, of address: String, in open: OpenStore) throws(StorageError) {
-        let name = LedgerPlace.pageName(of: address)
-        self.init(access, of: address, at: try LedgerPlace.page(named: name, in: open, access.snapshot.settings))
-    }
-
-    /// The ledger whose page is kept at a location.
-    init(_ access: StoreAccess, of address: String, at place: ResolvedKey) {
         self.access = access
         self.address = address
-        self.place = place
+        place = try LedgerPlace.page(named: LedgerPlace.pageName(of: address), in: open, access.snapshot.settings)
     }
 
     var snapshot: RouterSnapshot { access.snapshot }
@@ -156,10 +150,6 @@ struct LedgerEntry: Sendable {
     var row: LedgerRow
     /// The sources of a range that stay because others kept changing them or their destinations.
     var pending: [StorageAddress] = []
-
-    init(_ row: LedgerRow, in page: LedgerPage, of ledger: Ledger) {
-        (self.ledger, self.page, self.row) = (ledger, page, row)
-    }
 
     /// Makes changes and writes the row as it is, all or none; see ``Ledger/apply(_:views:)``.
     @discardableResult

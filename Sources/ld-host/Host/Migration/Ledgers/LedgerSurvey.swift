@@ -52,7 +52,7 @@ struct LedgerSurvey: Sendable {
     }
 
     /// The ledger of a page.
-    func ledger(of page: Page) -> Ledger { Ledger(access, of: page.address, at: page.place) }
+    func ledger(of page: Page) throws(StorageError) -> Ledger { try Ledger(access, of: page.address, in: page.open) }
 
     private mutating func list(_ open: OpenStore) async throws(StorageError) {
         let names: [String] = try await open.write("listing the ledger in '\(open.name)'") {

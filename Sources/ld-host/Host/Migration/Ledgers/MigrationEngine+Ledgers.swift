@@ -89,7 +89,7 @@ extension MigrationEngine {
             return try await ofMany()
         }
         try await MigrationTurns.shared.alone(in: only.open, completingBatchesOf: snapshot) {
-            try await body(survey.ledger(of: only))
+            try await body(try survey.ledger(of: only))
         }
     }
 

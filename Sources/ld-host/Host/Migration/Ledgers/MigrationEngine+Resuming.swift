@@ -47,7 +47,7 @@ extension MigrationEngine {
         }
         do {
             return try await MigrationTurns.shared.alone(in: place.open, snapshot.settings) {
-                let ledger = survey.ledger(of: place)
+                let ledger = try survey.ledger(of: place)
                 var page = try await ledger.page()
                 // Somebody else may have been at it meanwhile.
                 guard let row = page[id], row.state != .clean else { return entry(nil) }

@@ -66,14 +66,8 @@ extension MigrationEngine {
         of migration: KnownMigration, onConflict: MigrationConflictPolicy? = nil, areDependenciesDone: Bool = false,
         progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
     ) async throws -> MigrationReport.Entry {
-        let result =
-            switch migration {
-            case .single(let single):
-                try await migrate(single, onConflict: onConflict, areDependenciesDone: areDependenciesDone)
-            case .bulk(let bulk):
-                try await migrate(
-                    bulk, onConflict: onConflict, areDependenciesDone: areDependenciesDone, progress: progress)
-            }
+        let result = try await migrate(
+            migration, onConflict: onConflict, areDependenciesDone: areDependenciesDone, progress: progress)
         return MigrationReport.Entry(
             destination: migration.destinationDescriptor, migration: migration.id, outcome: result.outcome,
             migratedCount: result.migratedCount)

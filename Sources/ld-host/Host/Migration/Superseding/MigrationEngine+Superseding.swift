@@ -101,7 +101,7 @@ extension MigrationEngine {
         _ data: Data?, _ resolved: ResolvedKey, _ key: @autoclosure () -> AnyStorageKey
     ) async throws -> Bool {
         if let refusal = resolved.refusal { throw refusal }
-        let value = data == nil ? resolved.sealedValue(resolved.layers) : try await resolved.sealedValue()
+        let value = data == nil ? resolved.sealed : try await resolved.sealedValue()
         return try await applySuperseding(
             [(key(), resolved)], with: [BatchChange(resolved, value: value, data: data)])
     }
