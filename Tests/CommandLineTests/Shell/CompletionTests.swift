@@ -85,6 +85,22 @@ struct CompletionTests {
         _ = terminal.end()
     }
 
+    @Test(
+        "inserts names so that bash does not run what they contain",
+        arguments: ["a;touch ran", "a$(touch ran)", "a b", "a'b\"c", "a&touch ran", "a`touch ran`"])
+    func quoting(_ name: String) throws {
+        let home = try Home()
+        try home.done("set", "userDefaults/\(name)", "found it")
+        let terminal = try PseudoTerminal(home, program: "/bin/bash", ["--norc", "--noprofile", "-i"])
+        terminal.type("PS1=; cd; source <(ld-host completions bash); echo re''ady\n")
+        try terminal.wait(for: "ready")
+        terminal.type("ld-host get userDefaults/a\t\n")
+        try terminal.wait(for: "found it")
+        terminal.type("exit\n")
+        _ = terminal.end()
+        #expect(try home.shell("find / -maxdepth 1 -name ran; find . -name ran").text == "")
+    }
+
     @Test("works in zsh and fish")
     func otherShells() throws {
         let home = try home()

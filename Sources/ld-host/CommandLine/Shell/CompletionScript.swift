@@ -11,8 +11,9 @@ enum CompletionScript: String, CaseIterable {
             # Completion of ld-host for bash 4 or later: ld-host completions bash
             _ld_host() {
                 local line=${COMP_LINE:0:COMP_POINT} words current candidate broken=
-                read -ra words <<<"$line"
-                [[ $line == *[[:space:]] ]] && words+=("")
+                # Without -r, since a backslash before a character is no part of the word.
+                read -a words <<<"$line"
+                [[ $line == *[[:space:]] && $line != *\\[[:space:]] ]] && words+=("")
                 current=${words[-1]}
                 # Bash replaces what stands behind the last of the characters at which it breaks words.
                 [[ $COMP_WORDBREAKS == *:* && $current == *:* ]] && broken=${current%"${current##*:}"}
@@ -23,7 +24,9 @@ enum CompletionScript: String, CaseIterable {
                         compopt -o filenames
                         while IFS= read -r candidate; do COMPREPLY+=("$candidate"); done < <(compgen -f -- "$current")
                     else
-                        COMPREPLY+=("${candidate#"$broken"}")
+                        # Names may have any characters, and what is inserted here is read by the shell.
+                        printf -v candidate %q "${candidate#"$broken"}"
+                        COMPREPLY+=("$candidate")
                     fi
                 done < <("${words[0]}" __complete "${words[@]:1}" 2>/dev/null)
                 [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[/=] ]] && compopt -o nospace
