@@ -124,7 +124,9 @@ extension Command {
         details: """
             The key ring remembers by a store's configuration where it has encrypted something, so that no key is
             retired too early. If you move or remove a store, run this command: what the ring remembers then applies
-            to the store that is called STORE now, if there is one. A sealed store's own keys need no such command.
+            to the store that is called STORE now, if there is one. If STORE is empty, or a folder in which it had
+            values does not exist, the ring forgets these places: first make sure that no disk has to be mounted. A
+            sealed store's own keys need no such command.
             """
     ) { arguments, session in
         let store = arguments.operands[0]

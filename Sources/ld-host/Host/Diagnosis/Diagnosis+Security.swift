@@ -129,7 +129,7 @@ extension Diagnosis {
             return Finding("\(name); not examined, since store '\(store)' does not answer")
         }
         do throws(StorageError) {
-            guard let state = try snapshot.rings.ring(named: snapshot.rings.current).state() else {
+            guard let state = try snapshot.rings.ring(named: snapshot.rings.current).stateUnlessMissing() else {
                 return Finding("\(name); the first will be created with the first sealed value")
             }
             guard let active = state.active else {

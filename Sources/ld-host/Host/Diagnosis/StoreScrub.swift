@@ -7,8 +7,9 @@ extension Diagnosis {
     ) async throws(StorageError) -> [Finding] {
         try await onIOThread { () throws(StorageError) in
             var (findings, done) = ([Finding](), 0)
+            let sealed = try masterScan(snapshot)
             for slot in snapshot.stores {
-                var scrub = StoreScrub(snapshot: snapshot)
+                var scrub = StoreScrub(snapshot: snapshot, sealed: sealed)
                 findings += scrub.run(slot) {
                     done += 1
                     progress(done)
@@ -17,15 +18,25 @@ extension Diagnosis {
             return findings
         }
     }
+
+    /// The scan that finds what master keys have sealed; `nil` if opening it takes a passphrase.
+    private static func masterScan(_ snapshot: RouterSnapshot) throws(StorageError) -> SealedScan? {
+        if snapshot.settings.routes["keychain"]?.store.sealing?.source.asksForIt == true { return nil }
+        let rings = snapshot.rings
+        return SealedScan(
+            snapshot: snapshot, name: .master, ring: try rings.ring(named: rings.current), earlier: try rings.earlier())
+    }
 }
 
 /// Reads every value of a store. Every call may wait.
 private struct StoreScrub {
     let snapshot: RouterSnapshot
+    /// Finds what master keys have sealed, which is opened, too; `nil` to leave it.
+    let sealed: SealedScan?
     private var findings: [Finding] = []
     private var (intact, unrecorded, edited, damaged) = (0, 0, 0, 0)
 
-    init(snapshot: RouterSnapshot) { self.snapshot = snapshot }
+    init(snapshot: RouterSnapshot, sealed: SealedScan?) { (self.snapshot, self.sealed) = (snapshot, sealed) }
 
     mutating func run(_ slot: StoreSlot, _ advance: () -> Void) -> [Finding] {
         // Other findings report a store that cannot be opened.
@@ -81,11 +92,19 @@ private struct StoreScrub {
         if open.store.abilities.verification != nil {
             guard let found = try open.store.verify(value.handle) else { return nil }
             state = found
-            if layers.isEmpty { return state }
         }
-        guard try value.read(.chunks, { _ in true }) else { return nil }
+        let finding = isOwn ? nil : try sealed?.finding(at: address, in: open)
+        var isOpened = !layers.isEmpty
+        if let finding, let sealed {
+            guard try Resealing(scan: sealed, style: nil).reader(of: finding).read(.chunks, { _ in true }) else {
+                return nil
+            }
+            isOpened = true
+        } else if isOpened || open.store.abilities.verification == nil {
+            guard try value.read(.chunks, { _ in true }) else { return nil }
+        }
         // A value that opens is authentic.
-        return state == .unrecorded && !layers.isEmpty ? .intact : state
+        return state == .unrecorded && isOpened ? .intact : state
     }
 
     private func places(of open: OpenStore) throws(StorageError) -> [(StorageNamespace, ListedNames)] {

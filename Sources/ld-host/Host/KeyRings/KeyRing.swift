@@ -242,6 +242,18 @@ package final class KeyRing: Sendable {
     /// The stored keys; `nil` if there is no ring yet. Needs no lock, since a ring is replaced as a whole.
     package func state() throws(StorageError) -> KeyRingState? { try load().map(remember) }
 
+    /// The same; it is an error if the ring existed once. May wait.
+    ///
+    /// - Throws: `securityApplicationFailed` if it is missing.
+    func stateUnlessMissing() throws(StorageError) -> KeyRingState? {
+        if let state = try state() { return state }
+        // Without a lock's file, nobody has used the ring.
+        guard storage.isLasting, HostFile.exists(lock.path) else { return nil }
+        let generation = try lock.shared { (generation) throws(StorageError) in generation }
+        if generation > 0 { throw vanished }
+        return nil
+    }
+
     /// A number that each change of the stored ring changes; `nil` if the ring is absent. May wait.
     func stamp() throws(StorageError) -> UInt64? { try storage.stamp() }
 

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import Glibc
 internal import LocalDataAPI
 
 /// Finds the values that a ring has sealed, in every location that the ring has recorded and in every namespace that
@@ -37,7 +38,7 @@ struct SealedScan: Sendable {
             for name in try names(in: place, of: open) {
                 let address = StorageAddress(place, name: name)
                 let finding: Finding?
-                do throws(StorageError) { finding = try look(at: address, in: open) } catch {
+                do throws(StorageError) { finding = try self.finding(at: address, in: open) } catch {
                     guard error.code == .cannotOpen else { throw error }
                     try doubt(address, error)
                     continue
@@ -53,8 +54,10 @@ struct SealedScan: Sendable {
         return [sealing.layer(for: address)]
     }
 
+    /// The sealed value at an address; `nil` for no value, or one that none of these rings has sealed.
+    ///
     /// - Throws: `cannotOpen` if the value is sealed and its ring is unknown.
-    private func look(at address: StorageAddress, in open: OpenStore) throws(StorageError) -> Finding? {
+    func finding(at address: StorageAddress, in open: OpenStore) throws(StorageError) -> Finding? {
         if case .master = name, try snapshot.isReserved(address, in: open) { return nil }
         if HostSettings.isReserved(address.place) { return nil }
         let outer = outerLayers(address, in: open)
@@ -184,6 +187,68 @@ struct SealedScan: Sendable {
             return true
         }
         return names
+    }
+}
+
+/// Locations that are not here now.
+extension SealedScan {
+    /// The recorded locations that look as if their disk were not mounted: the store, or the folder of their own, is
+    /// missing or empty. A store whose values were all removed may look the same.
+    func absent(_ places: Set<SealedPlace>) throws(StorageError) -> [SealedPlace] {
+        let stores = try stores()
+        var empty: [UInt64: Bool] = [:]
+        var absent: [SealedPlace] = []
+        for place in places {
+            guard let open = store(of: place, among: stores), open.store.properties.isDurable,
+                open.store.abilities.enumeration != nil
+            else { continue }
+            if let folder = place.namespace.directory {
+                // A store may keep the values of such a folder elsewhere.
+                guard open.store.properties.latency == .disk, Self.isEmpty(folder: folder),
+                    try names(in: place.namespace, of: open).isEmpty
+                else { continue }
+                absent.append(place)
+                continue
+            }
+            let isEmpty = if let known = empty[open.identity] { known } else { try isEmpty(open) }
+            empty[open.identity] = isEmpty
+            if isEmpty { absent.append(place) }
+        }
+        return absent.sorted { Self.order($0) < Self.order($1) }
+    }
+
+    private func isEmpty(_ open: OpenStore) throws(StorageError) -> Bool {
+        var isEmpty = true
+        try open.store.forEachPlace { _ in
+            isEmpty = false
+            return false
+        }
+        return isEmpty
+    }
+
+    /// Whether a folder is missing or empty, as a mount point is. Stores leave files of their own in a folder.
+    private static func isEmpty(folder: String) -> Bool {
+        guard let stream = opendir(folder) else { return errno == ENOENT || errno == ENOTDIR }
+        defer { closedir(stream) }
+        var count = 0
+        while count <= 2, readdir(stream) != nil { count += 1 }
+        return count <= 2
+    }
+
+    /// - Throws: `storeUnavailable` naming the first of these locations.
+    func requireNoneAbsent(_ places: Set<SealedPlace>) throws(StorageError) {
+        guard let first = try absent(places).first else { return }
+        throw StorageError(
+            .storeUnavailable, "\(ring.name) has sealed values in \(first.whereabouts)",
+            hint: "mount its disk, or bring it back; if the values are gone, run: ld-host keys forget \(first.store)")
+    }
+}
+
+extension SealedPlace {
+    /// Where values were that are not there now, for people.
+    var whereabouts: String {
+        if let folder = namespace.directory { return "'\(namespace)', but the folder '\(folder)' is missing or empty" }
+        return "'\(namespace)', but the store '\(store)' is empty"
     }
 }
 

@@ -7,7 +7,7 @@ extension StorageRouter {
     /// - Parameter counting: Whether to count the values that each seals, which reads every value's header.
     public func keys(of name: KeyRingName = .master, counting: Bool = false) async throws -> [KeyDescription] {
         try await withRing(name) { (scan) throws(StorageError) in
-            guard let state = try scan.ring.state() else { return [] }
+            guard let state = try scan.ring.stateUnlessMissing() else { return [] }
             guard counting else { return state.entries.map { KeyDescription($0) } }
             var counts: [KeyID: Int] = [:]
             // Reseal reports the values that cannot be examined; they count for no key.
@@ -133,6 +133,7 @@ extension StorageRouter {
             let entry = try passive(id, in: state, scan.ring)
             // The staged changes of an interrupted batch may be sealed with it.
             try BatchIntent.requireNone(scan.snapshot)
+            try scan.requireNoneAbsent(state.places)
             if stamp != nil { try scan.requireNoStagedChanges(retiring: entry.id) }
             var (count, example) = (0, "")
             let doubt: SealedScan.Doubt = { (address, error) throws(StorageError) in
@@ -158,7 +159,8 @@ extension StorageRouter {
     }
 
     /// Makes the master keys forget the locations of a store that was moved or is gone. If a store has its name now,
-    /// their folders go to that store.
+    /// their folders go to that store. Of a store that is configured as before, the locations are forgotten that are
+    /// not there: all if it is empty, otherwise folders that do not exist.
     ///
     /// - Parameter store: The name of the store when something was sealed in it.
     /// - Returns: The number of forgotten locations.
@@ -173,9 +175,11 @@ extension StorageRouter {
             for ring in [scan.ring] + (try scan.snapshot.rings.earlier()) where try ring.state() != nil {
                 count += try ring.change { (state) throws(StorageError) in
                     let lost = state.places.filter { $0.store == store && !identities.contains($0.identity) }
+                    let absent = try scan.absent(state.places).filter { $0.store == store }
                     state.places.subtract(lost)
                     state.places.formUnion(lost.compactMap { now?.sealedPlace($0.namespace) })
-                    return lost.count
+                    state.places.subtract(absent)
+                    return lost.count + absent.count
                 }
             }
             guard count > 0 else {

@@ -78,6 +78,9 @@ extension StorageRouter {
                 }
                 stale.append(finding)
             }
+            for place in try scan.absent(places) {
+                failures["\(place.namespace)"] = "values were sealed in \(place.whereabouts)"
+            }
             report.failures = failures
             guard !planOnly, let active else {
                 report.resealed = stale.count
