@@ -17,6 +17,7 @@ struct Program {
         signal(SIGXFSZ, SIG_IGN)
         ExitGuard.armProgram()
         occupyStandardDescriptors()
+        InheritedDescriptors.require()
         guard CommandLine.argc > 0 else {
             // Swift reads them there.
             Output.complain("the arguments cannot be read from /proc/self/cmdline", hint: "mount /proc")

@@ -62,11 +62,13 @@ extension HostConfiguration {
             let from = try text("from") ?? "terminal"
             if from == "terminal" {
                 source = .terminal
-            } else if from.hasPrefix("fd:"), let descriptor = Int32(from.dropFirst(3)), descriptor >= 0 {
+            } else if from.hasPrefix("fd:"), let descriptor = Int32(from.dropFirst(3)), descriptor > 2 {
+                // Values come from the standard input: a passphrase from there would leave none of it.
                 source = .descriptor(descriptor)
             } else {
                 throw invalid(
-                    "'from' is '\(from)'; expected terminal, or fd:N", "for a file use the source keyFile", at: "from")
+                    "'from' is '\(from)'; expected terminal, or fd:N with N from 3 on",
+                    "for a file use the source keyFile", at: "from")
             }
         case "credential":
             let name = try text("name") ?? "localdata"

@@ -89,6 +89,12 @@ final class KeyMaterialProviders: Sendable {
 
     /// The content of a descriptor.
     static func readAll(_ descriptor: Int32) throws(StorageError) -> SecretBytes {
+        guard InheritedDescriptors.mayRead(descriptor) else {
+            throw StorageError(
+                .securityApplicationFailed,
+                "a passphrase cannot be read from descriptor \(descriptor): the program was started without it",
+                hint: "open it for the program, e.g. \(descriptor)<FILE")
+        }
         var filled = 0
         let buffer = try SecretBytes(count: largest + 1) { (buffer) throws(StorageError) in
             while filled < buffer.count {
@@ -128,5 +134,20 @@ final class KeyMaterialProviders: Sendable {
             _ = semaphore.wait(for: .seconds(seconds))
             return result.withLock { $0 }
         }
+    }
+}
+
+/// The descriptors that a program was started with.
+package enum InheritedDescriptors {
+    private static let areRequired = Atomic<Bool>(false)
+
+    /// Lets passphrases come only from these descriptors. Any other number may be that of a file which the program has
+    /// opened itself.
+    package static func require() { areRequired.store(true, ordering: .relaxed) }
+
+    /// Whether a passphrase may come from a descriptor.
+    static func mayRead(_ descriptor: Int32) -> Bool {
+        // What the program opens is closed on exec, so no inherited descriptor has that flag.
+        !areRequired.load(ordering: .relaxed) || fcntl(descriptor, F_GETFD) & FD_CLOEXEC == 0
     }
 }
