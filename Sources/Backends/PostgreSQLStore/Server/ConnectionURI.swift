@@ -74,7 +74,9 @@ struct ConnectionURI {
         default: break
         }
         let mode = values["sslmode"] ?? variable("PGSSLMODE")
-        if ServerAddress.isLocal(host), values["hostaddr"].map(ServerAddress.isLocal) ?? true {
+        // libpq connects to these in place of the host.
+        let addresses = (values["hostaddr"] ?? variable("PGHOSTADDR") ?? "").split(separator: ",")
+        if ServerAddress.isLocal(host), addresses.allSatisfy({ ServerAddress.isLocal(String($0)) }) {
             parameters["sslmode"] = mode ?? "prefer"
         } else {
             guard mode == nil || mode == "verify-full" else {

@@ -20,6 +20,16 @@ extension StorageError {
                     Code.permissionDenied,
                     "name a value of the keychain in option 'password', or a file in option 'passwordFile'"
                 )
+            case "" where loss.reason.contains("certificate verify failed"):
+                (
+                    .storeUnavailable,
+                    "name the authority that has signed the server's certificate in sslrootcert of option 'uri'"
+                )
+            case "" where loss.isLate && loss.wasSent:
+                (
+                    .storeUnavailable,
+                    "see in pg_stat_activity what it waits for, such as a lock; check that it runs, then try again"
+                )
             case "28": (Code.permissionDenied, "check the user, the password file and the server's pg_hba.conf")
             case "3D": (.storeUnavailable, "create the database, or correct option 'uri'")
             default: (.storeUnavailable, "check that the server runs and can be reached, then try again")
