@@ -66,14 +66,20 @@ struct WriteTerms {
     /// A time, or a time from now on.
     static func date(_ text: String) throws -> Date {
         let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
+        var date = try? Date(text, strategy: .iso8601)
         if let last = text.last, let unit = units[last], let count = UInt32(text.dropLast()), count > 0 {
-            return Date(timeIntervalSinceNow: Double(count) * unit)
+            date = Date(timeIntervalSinceNow: Double(count) * unit)
         }
-        guard let date = try? Date(text, strategy: .iso8601) else {
+        guard let date else {
             throw UsageError(
                 "'\(text)' is no time; expected one like 90s, 15m, 12h, 30d, 2w or 2030-01-31T12:00:00Z")
         }
         guard date > Date.now else { throw UsageError("'\(text)' is in the past") }
+        // Stores count nanoseconds in 64 bits.
+        let latest = Int64.max / 1_000_000_000
+        guard date.timeIntervalSince1970 < Double(latest) else {
+            throw UsageError("'\(text)' is too late; expected a time before \(UTCTime.seconds(latest))")
+        }
         return date
     }
 }

@@ -29,6 +29,7 @@ import Testing
             (["--if-revision", "12"], "is no revision"), (["--if-revision", "0000000000000000"], "is no revision"),
             (["--expires", "soon"], "is no time"), (["--expires", "-1h"], "is no time"),
             (["--expires", "0s"], "is no time"), (["--expires", "2001-01-01T00:00:00Z"], "is in the past"),
+            (["--expires", "2999-01-01T00:00:00Z"], "is too late"), (["--expires", "100000w"], "is too late"),
         ] {
             let ending = try home.run(BuiltProducts.host, ["set", "userDefaults/a", "1"] + words)
             #expect(ending.status == 64 && ending.errors.contains(complaint), "\(words): \(ending.errors)")

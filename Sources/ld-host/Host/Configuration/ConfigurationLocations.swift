@@ -95,7 +95,8 @@ extension ConfigurationLocations {
     ///
     /// The shape is not checked here, so that a tool can still show and mend a configuration that breaks a rule: that
     /// is `ConfigurationSchema.validate`. A missing system or user file is no layer; a missing file that was named
-    /// is an error. A link counts as the file it leads to; one that leads nowhere counts as missing.
+    /// is an error. A link counts as the file it leads to; one that leads nowhere is an error, since its file may be on
+    /// a disk that is not mounted.
     ///
     /// - Throws: what `ConfigurationDocument.init(path:)` and `ConfigurationLayer.init(assignment:)` throw, at the
     ///   first file or flag that cannot be used.
@@ -103,10 +104,8 @@ extension ConfigurationLocations {
         flags: [ConfigurationFlag] = [], schema: ConfigurationSchema = .host
     ) throws(StorageError) -> LayeredConfiguration {
         var layers = [ConfigurationLayer(.default, source: "default", value: schema.defaults)]
-        if let document = try ConfigurationDocument(path: systemFile) {
-            layers.append(ConfigurationLayer(.system, document))
-        }
-        if let userFile, let document = try ConfigurationDocument(path: userFile) {
+        if let document = try Self.document(systemFile) { layers.append(ConfigurationLayer(.system, document)) }
+        if let userFile, let document = try Self.document(userFile) {
             layers.append(ConfigurationLayer(.user, document))
         }
         if let namedFile {
@@ -119,6 +118,20 @@ extension ConfigurationLocations {
             layers.append(try ConfigurationLayer(assignment: text, schema: schema))
         }
         return LayeredConfiguration(layers: layers)
+    }
+
+    /// The document at a path; `nil` if it is missing.
+    private static func document(_ path: String) throws(StorageError) -> ConfigurationDocument? {
+        if let document = try ConfigurationDocument(path: path) { return document }
+        let folder = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
+        for link in [path, folder] {
+            var (own, target) = (stat(), stat())
+            guard lstat(link, &own) == 0, own.st_mode & S_IFMT == S_IFLNK, stat(link, &target) != 0 else { continue }
+            throw StorageError(
+                .invalidConfiguration, "configuration \(path): '\(link)' is a link that leads nowhere",
+                hint: "bring back what it leads to, or remove the link")
+        }
+        return nil
     }
 
     private static func required(_ path: String, by who: String) throws(StorageError) -> ConfigurationDocument {

@@ -231,9 +231,12 @@ final class RouterSnapshot: Sendable {
     func slot(for domain: String) throws(StorageError) -> StoreSlot {
         guard let route = settings.routes[domain], let slot = slots[route.store.name] else {
             let known = settings.routes.keys.sorted().joined(separator: ", ")
+            let near = ConfigurationName.mistypedDomain(domain).map { "did you mean '\($0)'?" }
+            let isOwn = domain.lowercased().hasPrefix(HostSettings.reservedDomains)
+            let hint = isOwn ? "what LocalData keeps for itself has no address" : near
             throw StorageError(
                 .invalidConfiguration, "no store is mapped to the domain '\(domain)'; expected one of \(known)",
-                hint: "check the spelling, or run: \(routeCommand(domain))")
+                hint: hint ?? "check the spelling, or run: \(routeCommand(domain))")
         }
         return slot
     }
