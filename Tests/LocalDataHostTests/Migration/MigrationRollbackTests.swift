@@ -179,7 +179,7 @@ import Testing
         #expect(try await !other.exists(key))
     }
 
-    @Test("the ledger outlives the key that sealed it; a re-encrypted value counts as changed")
+    @Test("the ledger outlives the key that sealed it, and knows the value after it was re-encrypted")
     func resealed() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
@@ -187,8 +187,22 @@ import Testing
         try await rotate(.store("sealed-files"), router)
         let other = try home.router()
         #expect(try await other.migrationHistory(for: key).map(\.state) == [.clean])
+        try await other.rollbackMigration(of: key)
+        #expect(try await other.get(encrypted) == "data")
+        #expect(try await !other.exists(key))
+        #expect(!isImageKept(home))
+    }
+
+    @Test("a value that was changed and re-encrypted is not overwritten")
+    func changedAndResealed() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let (router, key) = try await migrated(home)
+        try await router.set("changed", for: key)
+        try await rotate(.store("sealed-files"), router)
+        let other = try home.router()
         await #expect(throws: MigrationError.validationFailed) { try await other.rollbackMigration(of: key) }
-        #expect(try await other.get(key) == "data")
+        #expect(try await other.get(key) == "changed")
         try await other.confirmMigration(of: key)
         #expect(!isImageKept(home))
     }

@@ -147,7 +147,7 @@ extension LedgerEntry {
 
     /// Wipes the source's location of values that were moved to a better protected one.
     mutating func wipe(_ range: BulkLedger) throws(StorageError) {
-        guard range.source.isPlain, !range.destination.isPlain else { return }
+        guard range.source.isPlain, !range.destination.isPlain, !range.source.open.isGoneWithProcess else { return }
         try wipe([(range.source.open.store, range.source.namespace, "\(range.source.range)")])
     }
 }

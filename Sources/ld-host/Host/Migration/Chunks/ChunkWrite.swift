@@ -7,6 +7,8 @@ struct ChunkWrite: Sendable {
     let data: Data
     /// The change that keeps the value that it replaces.
     var image: BatchChange?
+    /// The change that keeps the hash of a sealed value.
+    var witness: BatchChange?
 
     static func changes(_ writes: [ChunkWrite]) -> [BatchChange] {
         var changes: [BatchChange] = []
@@ -14,6 +16,7 @@ struct ChunkWrite: Sendable {
         for write in writes {
             if let image = write.image { changes.append(image) }
             changes.append(write.key.changing(to: write.data))
+            if let witness = write.witness { changes.append(witness) }
         }
         return changes
     }

@@ -16,13 +16,19 @@ extension Ledger {
             return
         }
         guard let row = page[id], row.state == .clean else {
-            throw MigrationError(.validationFailed, "the migration '\(id)' is not complete, so it is not undone")
+            let isUndone = page[id]?.state == .rolledBack
+            throw MigrationError(
+                .validationFailed,
+                isUndone
+                    ? "the migration '\(id)' has been rolled back already"
+                    : "the migration '\(id)' is not complete, so it is not undone")
         }
         var chunk = try await RowChunk(published: row, in: page, of: self)
         try await chunk.unlock(onlySources: false)
         var next = row
         let images = try await dropping(&next)
         next.state = .rolledBack
+        next.unwiped = nil
         try await step(&chunk, with: row.isLarge == true ? nil : chunk.keys) { [next] chunk in
             try row.isLarge == true ? chunk.undoCopy(next, dropping: images) : chunk.undo(next, dropping: images)
         }
@@ -50,9 +56,7 @@ extension RowChunk {
         var changes: [BatchChange] = []
         var views: [AtomicScope: StoreView] = [:]
         for (change, key) in zip(row.changes, keys) {
-            guard
-                try key.readStored(&views).map({ StableHash.of($0) }) == change.after || change.isLeft == true
-            else {
+            guard try isAsLeft(change, key, key.readStored(&views)) else {
                 throw MigrationError(
                     .validationFailed,
                     "'\(key.address)' may have changed since the migration '\(row.id)', so it is not undone")
@@ -72,6 +76,15 @@ extension RowChunk {
                 .validationFailed,
                 "a value was changed while the migration '\(row.id)' was being undone; try again")
         }
+    }
+
+    /// Whether a value is as the migration left it. A sealed one may have been re-encrypted since.
+    private func isAsLeft(
+        _ change: LedgerRow.Change, _ key: ResolvedKey, _ stored: Data?
+    ) throws(StorageError) -> Bool {
+        if change.isLeft == true || stored.map({ StableHash.of($0) }) == change.after { return true }
+        guard let stored else { return false }
+        return try ledger.knows(key.opening(stored), at: key, change)
     }
 
     private func restored(_ change: LedgerRow.Change, _ key: ResolvedKey) throws -> BatchChange? {

@@ -78,9 +78,11 @@ struct RowChunk: Sendable {
         // What a seal makes of it is known when it is read back.
         if changed.resolved.layers.isEmpty { change.after = StableHash.of(data) }
         let target = try changed.target(data, among: entries).writing(dataVersion: dataVersion)
+        let witness = try ledger.witness(of: data, at: target)
+        change.witness = witness?.name
         entry.row.written.append(change)
         written.append(target)
-        writes.append(ChunkWrite(key: target, data: data, image: image))
+        writes.append(ChunkWrite(key: target, data: data, image: image, witness: witness?.change))
     }
 
     /// Reads the new values back.
@@ -101,11 +103,25 @@ struct RowChunk: Sendable {
     /// - Throws: The reason why it cannot be done. Then nothing is removed, and the call can be repeated.
     mutating func clean() throws {
         if row.state == .copying { return try finishCopy() }
+        try verifyResumed()
         for _ in 0..<Self.attempts where try removeSources() { return }
         throw StorageError(.busy, "the old values of the migration '\(row.id)' kept changing", hint: "try again")
     }
 
     private static let attempts = 3
+
+    /// Reads back the sealed values of a run that ended before it did so: one that does not open keeps its sources.
+    private mutating func verifyResumed() throws(StorageError) {
+        for (index, key) in written.enumerated() where row.written[index].after == nil {
+            guard let stored = try key.readStored() else { continue }
+            let data = try key.opening(stored)
+            // Of a value that others have changed since, it stays unknown what the migration wrote.
+            let change = row.written[index]
+            let isOwn = if change.witness == nil { true } else { try ledger.knows(data, at: key, change) }
+            guard isOwn else { continue }
+            entry.row.written[index].after = StableHash.of(stored)
+        }
+    }
 
     /// Whether the values to remove are unchanged.
     private mutating func removeSources() throws(StorageError) -> Bool {
@@ -125,6 +141,7 @@ struct RowChunk: Sendable {
             }
             changes.append(key.changing(to: nil))
         }
+        if ledger.grace == 0 { changes += ledger.droppingWitnesses(&next.row) }
         next.row.state = .clean
         next.row.expires = next.row.changes.contains { $0.image != nil } ? ledger.expiry : nil
         guard try next.commit(with: changes, views: Array(views.values)) else { return false }
@@ -152,8 +169,10 @@ struct RowChunk: Sendable {
     /// Wipes the locations of moved values from the files of a less protected store. Values that a rollback needs stay
     /// until they expire; the row lists them, and what cannot be wiped yet.
     fileprivate mutating func wipe() {
-        guard row.state == .clean, row.bulk == nil, written.allSatisfy(\.isProtected) else { return }
-        let exposed = zip(row.removed, removed).filter { $0.isLeft != true && !$1.isProtected }
+        guard row.state == .clean, row.bulk == nil, !written.isEmpty, written.allSatisfy(\.isProtected) else { return }
+        let exposed = zip(row.removed, removed).filter {
+            $0.isLeft != true && !$1.isProtected && !$1.open.isGoneWithProcess
+        }
         do throws(StorageError) {
             try entry.wipe(
                 exposed.filter { $0.0.image == nil }.map { ($1.store, $1.address.place, $0.address) },
@@ -186,7 +205,8 @@ extension Ledger {
     /// Removes the old values of a migration; see ``RowChunk/clean()``.
     func clean(_ row: LedgerRow, in page: inout LedgerPage) async throws {
         var chunk = try await RowChunk(published: row, in: page, of: self)
-        try await chunk.unlock(onlySources: row.state != .copying)
+        let isVerified = row.state != .copying && row.written.allSatisfy { $0.after != nil }
+        try await chunk.unlock(onlySources: isVerified)
         try await step(&chunk, with: row.state == .copying ? nil : chunk.keys) { try $0.clean() }
         await wipe(&chunk)
         page = chunk.page

@@ -1,3 +1,4 @@
+internal import ByteCoding
 internal import FoundationEssentials
 internal import LocalDataAPI
 
@@ -106,6 +107,7 @@ extension Ledger {
             let key = try await access.key(of: change)
             changes.append(try LedgerPlace.image(name, of: key, nil).changing(to: nil))
         }
+        changes += droppingWitnesses(&row)
         for index in row.written.indices { row.written[index].image = nil }
         for index in row.removed.indices { row.removed[index].image = nil }
         row.expires = nil
@@ -120,10 +122,17 @@ extension Ledger {
         return (images ?? []) + (row.superseded ?? []).compactMap { dropping($0) }
     }
 
-    /// The change that removes the witness of a superseded source, if it has one. The key that seals it is not needed.
-    func dropping(_ superseded: LedgerRow.Change) -> BatchChange? {
-        guard let name = superseded.witness else { return nil }
+    /// The change that removes the witness of a value, if it has one. The key that seals it is not needed.
+    func dropping(_ change: LedgerRow.Change) -> BatchChange? {
+        guard let name = change.witness else { return nil }
         return try? LedgerPlace.page(named: name, in: place.open, snapshot.settings).changing(to: nil)
+    }
+
+    /// The changes that remove the witnesses of what a migration wrote.
+    func droppingWitnesses(_ row: inout LedgerRow) -> [BatchChange] {
+        let changes = row.written.compactMap { dropping($0) }
+        for index in row.written.indices { row.written[index].witness = nil }
+        return changes
     }
 
     /// Removes the images that have expired, or leaves them for the next time.
@@ -140,6 +149,26 @@ extension Ledger {
         guard !changes.isEmpty, (try? await commit(next, with: changes)) != nil else { return }
         page = next
         for row in expired where row.unwiped != nil { await wipe(row.id, in: &page) }
+    }
+}
+
+/// Hashes of sealed values that a migration wrote, by which a value is known after it was re-encrypted, or if the
+/// migration ended before it read the value back. They are kept as a ``SourceWitness`` is.
+extension Ledger {
+    /// The change that keeps the hash of a value, and its name; `nil` if the value is not sealed.
+    func witness(of data: Data, at key: ResolvedKey) throws(StorageError) -> (change: BatchChange, name: String)? {
+        guard !key.layers.isEmpty else { return nil }
+        let name = LedgerPlace.witnessName()
+        let place = try LedgerPlace.witness(name, of: key, in: self.place.open)
+        return (place.changing(to: SourceWitness.bytes(of: StableHash.of(data))), name)
+    }
+
+    /// Whether an opened value is the one that a migration wrote; not if that is unknown.
+    func knows(_ data: Data, at key: ResolvedKey, _ change: LedgerRow.Change) throws(StorageError) -> Bool {
+        guard let name = change.witness else { return false }
+        let place = try LedgerPlace.witness(name, of: key, in: self.place.open)
+        guard let stored = try place.readStored() else { return false }
+        return try place.opening(stored) == SourceWitness.bytes(of: StableHash.of(data))
     }
 }
 

@@ -3,9 +3,11 @@ internal import FoundationEssentials
 internal import LocalDataAPI
 
 extension MigrationPlanner {
-    /// What a migration of many keys would move: how many, and not which. No value is read or converted, and what comes
-    /// after it sees the values where they are now.
-    func entry(of migration: AnyBulkMigration) async throws -> MigrationPlan.Entry {
+    /// What a migration of many keys would move: how many, and not which.
+    ///
+    /// - Parameter isFollowed: Whether others are planned after it, which see the values where they would be then.
+    ///   Otherwise no value is read.
+    func entry(of migration: AnyBulkMigration, isFollowed: Bool) async throws -> MigrationPlan.Entry {
         try migration.validate()
         let ledger = try await engine.bulkLedger(of: migration)
         let row = try await ledger.ledger.page()[migration.id]
@@ -15,7 +17,8 @@ extension MigrationPlanner {
         let waiting = try await engine.waitingNames(migration)
         let counts = try await onIOThread { () throws(StorageError) in
             Result {
-                try BulkCount(ledger: ledger, planned: planned, waiting: waiting).run(besides: others, after: after)
+                try BulkCount(ledger: ledger, planned: planned, waiting: waiting, isFollowed: isFollowed)
+                    .run(besides: others, after: after)
             }
         }.get()
         let (moved, kept, dropped) = (counts.moved, counts.kept, counts.dropped)
@@ -54,13 +57,18 @@ private struct BulkCount {
     let planned: PlannedChanges
     /// The names of those that are left to the device that leads the sync group.
     private let waiting: Set<String>
+    /// Whether what is moved has to be planned for later migrations.
+    private let isFollowed: Bool
     private(set) var moved = 0
     private(set) var kept = 0
     private(set) var dropped = 0
     private var superseded = SupersededValues()
+    /// The values that leave the source, and those of them that go nowhere.
+    private var names: [String] = []
+    private var droppedNames: Set<String> = []
 
-    init(ledger: BulkLedger, planned: PlannedChanges, waiting: Set<String>) {
-        (self.ledger, self.planned, self.waiting) = (ledger, planned, waiting)
+    init(ledger: BulkLedger, planned: PlannedChanges, waiting: Set<String>, isFollowed: Bool) {
+        (self.ledger, self.planned, self.waiting, self.isFollowed) = (ledger, planned, waiting, isFollowed)
     }
 
     /// - Parameter after: Where an interrupted run goes on.
@@ -84,22 +92,62 @@ private struct BulkCount {
         for (name, isSet) in changed where isSet && ledger.migration.source.contains(name) {
             try count.add(name, policy)
         }
+        for name in count.names { try count.plan(name) }
         return count
+    }
+
+    /// Plans the move of one value.
+    private func plan(_ name: String) throws {
+        let migration = ledger.migration
+        let source = try ledger.source.key(name)
+        let change = try change(of: source)
+        planned.make(.removal, to: source)
+        guard !droppedNames.contains(name), let change else { return }
+        planned.make(change, to: try ledger.destination.key(migration.destinationName(of: name)))
+    }
+
+    /// What would come to the destination of a value; `nil` if it is gone, or cannot be converted.
+    private func change(of source: ResolvedKey) throws -> MigrationTransaction.Entry.Change? {
+        let migration = ledger.migration
+        let name = source.address.name
+        switch planned.change(of: source) {
+        case .removal: return nil
+        case .set(let data) where migration.changesValues:
+            return (try? migration.convert(data, named: name)).map { .set($0) }
+        case let change?: return change
+        case nil: break
+        }
+        if !migration.changesValues, let size = try source.readAttributes()?.size {
+            return .copy(of: migration.source.key(name), size: Int(clamping: size))
+        }
+        guard let stored = try source.readStored() else { return nil }
+        guard migration.changesValues else { return .copy(of: migration.source.key(name), size: stored.count) }
+        return (try? migration.convert(source.opening(stored), named: name)).map { .set($0) }
     }
 
     private mutating func add(_ name: String, _ policy: MigrationConflictPolicy) throws {
         guard !waiting.contains(name) else { return }
         guard policy == .keepDestination || policy == .dropSource || superseded.knows(name) else {
-            moved += 1
+            note(name)
             return
         }
         let key = try ledger.destination.key(ledger.migration.destinationName(of: name))
         let isThere = if let change = planned.change(of: key) { change.isSet } else { try key.readStored() != nil }
         switch try MigrationVerdict(policy, isThere: isThere, isSuperseded: isSuperseded(name, isThere: isThere)) {
-        case .bring, .refuse: moved += 1
-        case .drop: dropped += 1
+        case .bring, .refuse: note(name)
+        case .drop:
+            dropped += 1
+            guard isFollowed else { return }
+            names.append(name)
+            droppedNames.insert(name)
         case .keep: kept += 1
         }
+    }
+
+    /// Counts a value that would be moved.
+    private mutating func note(_ name: String) {
+        moved += 1
+        if isFollowed { names.append(name) }
     }
 
     private func isSuperseded(_ name: String, isThere: Bool) throws(StorageError) -> Bool {

@@ -17,13 +17,14 @@ struct MigrationPlanner: Sendable {
     func entries(of migrations: [KnownMigration]) async -> [MigrationPlan.Entry] {
         var dependants = MigrationDependants(engine.registry)
         var entries: [MigrationPlan.Entry] = []
-        for migration in migrations {
+        for (index, migration) in migrations.enumerated() {
             let entry: MigrationPlan.Entry
             do {
                 try dependants.check(migration)
                 switch migration {
                 case .single(let migration): entry = try await self.entry(of: migration)
-                case .bulk(let migration): entry = try await self.entry(of: migration)
+                case .bulk(let migration):
+                    entry = try await self.entry(of: migration, isFollowed: index + 1 < migrations.count)
                 }
             } catch {
                 dependants.fail(migration.id)

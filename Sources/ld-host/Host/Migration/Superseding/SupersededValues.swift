@@ -124,7 +124,8 @@ enum SourceWitness {
         }
     }
 
-    private static func encoded(_ digest: UInt64?) -> Data? {
-        digest.map { withUnsafeBytes(of: $0.littleEndian) { Data($0) } }
-    }
+    private static func encoded(_ digest: UInt64?) -> Data? { digest.map { bytes(of: $0) } }
+
+    /// A hash as it is kept.
+    static func bytes(of digest: UInt64) -> Data { withUnsafeBytes(of: digest.littleEndian) { Data($0) } }
 }
