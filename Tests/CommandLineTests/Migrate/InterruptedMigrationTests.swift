@@ -88,7 +88,7 @@ struct InterruptedMigrationTests {
         try home.done("migrate", "rollback", "take")
         #expect(try home.done("get", "keychain:a/new").text == "new")
         if policy == "takeSource" { #expect(try home.done("get", "keychain:a/x").text == "old") }
-        #expect(try home.shell("find data -name '*witness*'").text == "")
+        #expect(try home.shell("find data -name '*written*'").text == "")
     }
 
     @Test("a plan shows what follows from the moves of a bulk step before it")

@@ -247,7 +247,7 @@ package final class KeyRing: Sendable {
     /// - Throws: `securityApplicationFailed` if it is missing.
     func stateUnlessMissing() throws(StorageError) -> KeyRingState? {
         if let state = try state() { return state }
-        // Without a lock's file, nobody has used the ring.
+        // Without a lock's file, the ring has never been used.
         guard storage.isLasting, HostFile.exists(lock.path) else { return nil }
         let generation = try lock.shared { (generation) throws(StorageError) in generation }
         if generation > 0 { throw vanished }

@@ -158,7 +158,7 @@ extension Ledger {
     /// The change that keeps the hash of a value, and its name; `nil` if the value is not sealed.
     func witness(of data: Data, at key: ResolvedKey) throws(StorageError) -> (change: BatchChange, name: String)? {
         guard !key.layers.isEmpty else { return nil }
-        let name = LedgerPlace.witnessName()
+        let name = LedgerPlace.writtenName()
         let place = try LedgerPlace.witness(name, of: key, in: self.place.open)
         return (place.changing(to: SourceWitness.bytes(of: StableHash.of(data))), name)
     }

@@ -58,6 +58,9 @@ enum LedgerPlace {
     /// A name that no other witness has.
     static func witnessName() -> String { "witness \(IntentID.next())" }
 
+    /// The same for a value that a migration wrote.
+    static func writtenName() -> String { "written \(IntentID.next())" }
+
     /// A name that no other image has.
     static func imageName() -> String { "\(imagePrefix)\(IntentID.next())" }
 
