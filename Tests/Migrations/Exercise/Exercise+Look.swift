@@ -51,7 +51,7 @@ extension Exercise {
                 let place = StorageNamespace(domain: domain, directory: directory.map { "\(data)/\($0)" })
                 try store.forEachName(in: place) { name in
                     // The rest of the name is random.
-                    let shown = name.hasPrefix("image ") ? "image" : name
+                    let shown = ["image", "written"].first { name.hasPrefix("\($0) ") } ?? name
                     names.append("\(directory ?? file) \(domain) \(shown)")
                     return true
                 }

@@ -16,8 +16,8 @@ package struct ExerciseLook: Codable, Equatable, Sendable {
     package let values: [String: Data]
     /// The ledger.
     package let rows: [Row]
-    /// The data that the host keeps in the stores for itself, store by store: pages of the ledger, images, and parts of
-    /// batches.
+    /// The data that the host keeps in the stores for itself, store by store: pages of the ledger, images,
+    /// hashes of written values, and parts of batches.
     package let kept: [String]
     /// The files of incomplete changes.
     package let debris: [String]
