@@ -193,6 +193,36 @@ import Testing
         #expect(!isImageKept(home))
     }
 
+    @Test(
+        "the hash of a sealed value is sealed as the value is, also if the ledger is in a plain store",
+        arguments: [7, 0])
+    func hashes(_ days: Int) async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let secret: StorageKey<String> = MigrationHome.key("secret", .keychain(service: "tests"))
+        let key: StorageKey<String> = MigrationHome.key("new", .fileSystem()) {
+            AnyStorageMigration(
+                ScriptedMigration(destinationKey: $0) { [source, destination = $0] router, _ in
+                    try await router.set("plain", for: destination)
+                    try await router.set(try await router.get(source), for: secret)
+                    try await router.remove(source)
+                    return MigrationResult(success: true)
+                })
+        }
+        let router = try home.router(version: nil, "migrations: { grace: \(days) }")
+        try await router.set("secret", for: source)
+        #expect(try await router.forceMigration(for: key).outcome == .migrated)
+        let hashes = home.files.filter { $0.key.contains("written") }
+        #expect(hashes.count == (days == 0 ? 0 : 1) && hashes.keys.allSatisfy { $0.contains("keychain") }, "\(hashes)")
+        // A sealed hash is larger than the eight bytes of one.
+        #expect(hashes.values.allSatisfy { $0.count > 64 })
+        guard days > 0 else { return }
+        try await rotate(.store("sealed-files"), router)
+        try await router.rollbackMigration(of: key)
+        #expect(try await router.get(source) == "secret")
+        #expect(!home.files.keys.contains { $0.contains("written") || $0.contains("image") })
+    }
+
     @Test("a value that was changed and re-encrypted is not overwritten")
     func changedAndResealed() async throws {
         let home = try MigrationHome()

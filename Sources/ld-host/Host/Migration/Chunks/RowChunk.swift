@@ -141,12 +141,23 @@ struct RowChunk: Sendable {
             }
             changes.append(key.changing(to: nil))
         }
-        if ledger.grace == 0 { changes += ledger.droppingWitnesses(&next.row) }
+        if ledger.grace == 0 { changes += try dropWitnesses(of: &next.row) }
         next.row.state = .clean
         next.row.expires = next.row.changes.contains { $0.image != nil } ? ledger.expiry : nil
         guard try next.commit(with: changes, views: Array(views.values)) else { return false }
         entry = next
         return true
+    }
+
+    /// The changes that remove the hashes of what was written, which nothing is undone by.
+    private func dropWitnesses(of next: inout LedgerRow) throws(StorageError) -> [BatchChange] {
+        var changes: [BatchChange] = []
+        for (index, key) in written.enumerated() {
+            guard let name = next.written[index].witness else { continue }
+            changes.append(try LedgerPlace.image(name, of: key, nil).changing(to: nil))
+            next.written[index].witness = nil
+        }
+        return changes
     }
 
     /// If one migration continues another one's data, the later one removes last. Without that data, the earlier one

@@ -99,16 +99,16 @@ extension Ledger {
         return (place.changing(to: try key.opening(stored)), name)
     }
 
-    /// The changes that remove the images of a row.
+    /// The changes that remove the images of a row, and the hashes of what it wrote.
     func dropping(_ row: inout LedgerRow) async throws(StorageError) -> [BatchChange] {
         var changes: [BatchChange] = []
         for change in row.changes {
-            guard let name = change.image else { continue }
+            let names = [change.image, change.witness].compactMap(\.self)
+            guard !names.isEmpty else { continue }
             let key = try await access.key(of: change)
-            changes.append(try LedgerPlace.image(name, of: key, nil).changing(to: nil))
+            for name in names { changes.append(try LedgerPlace.image(name, of: key, nil).changing(to: nil)) }
         }
-        changes += droppingWitnesses(&row)
-        for index in row.written.indices { row.written[index].image = nil }
+        for index in row.written.indices { (row.written[index].image, row.written[index].witness) = (nil, nil) }
         for index in row.removed.indices { row.removed[index].image = nil }
         row.expires = nil
         return changes
@@ -122,17 +122,10 @@ extension Ledger {
         return (images ?? []) + (row.superseded ?? []).compactMap { dropping($0) }
     }
 
-    /// The change that removes the witness of a value, if it has one. The key that seals it is not needed.
-    func dropping(_ change: LedgerRow.Change) -> BatchChange? {
-        guard let name = change.witness else { return nil }
+    /// The change that removes the witness of a superseded source, if it has one. The key that seals it is not needed.
+    func dropping(_ superseded: LedgerRow.Change) -> BatchChange? {
+        guard let name = superseded.witness else { return nil }
         return try? LedgerPlace.page(named: name, in: place.open, snapshot.settings).changing(to: nil)
-    }
-
-    /// The changes that remove the witnesses of what a migration wrote.
-    func droppingWitnesses(_ row: inout LedgerRow) -> [BatchChange] {
-        let changes = row.written.compactMap { dropping($0) }
-        for index in row.written.indices { row.written[index].witness = nil }
-        return changes
     }
 
     /// Removes the images that have expired, or leaves them for the next time.
@@ -153,20 +146,21 @@ extension Ledger {
 }
 
 /// Hashes of sealed values that a migration wrote, by which a value is known after it was re-encrypted, or if the
-/// migration ended before it read the value back. They are kept as a ``SourceWitness`` is.
+/// migration ended before it read the value back. A hash says something of a secret, so it is kept as an image is: in
+/// the value's own store, and sealed as the value is.
 extension Ledger {
     /// The change that keeps the hash of a value, and its name; `nil` if the value is not sealed.
     func witness(of data: Data, at key: ResolvedKey) throws(StorageError) -> (change: BatchChange, name: String)? {
         guard !key.layers.isEmpty else { return nil }
         let name = LedgerPlace.writtenName()
-        let place = try LedgerPlace.witness(name, of: key, in: self.place.open)
+        let place = try LedgerPlace.image(name, of: key, nil)
         return (place.changing(to: SourceWitness.bytes(of: StableHash.of(data))), name)
     }
 
     /// Whether an opened value is the one that a migration wrote; not if that is unknown.
     func knows(_ data: Data, at key: ResolvedKey, _ change: LedgerRow.Change) throws(StorageError) -> Bool {
         guard let name = change.witness else { return false }
-        let place = try LedgerPlace.witness(name, of: key, in: self.place.open)
+        let place = try LedgerPlace.image(name, of: key, nil)
         guard let stored = try place.readStored() else { return false }
         return try place.opening(stored) == SourceWitness.bytes(of: StableHash.of(data))
     }

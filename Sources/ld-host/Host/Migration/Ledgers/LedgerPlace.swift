@@ -58,7 +58,7 @@ enum LedgerPlace {
     /// A name that no other witness has.
     static func witnessName() -> String { "witness \(IntentID.next())" }
 
-    /// The same for a value that a migration wrote.
+    /// A name that no other hash of a written value has.
     static func writtenName() -> String { "written \(IntentID.next())" }
 
     /// A name that no other image has.

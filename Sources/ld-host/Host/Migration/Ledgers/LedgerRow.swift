@@ -17,8 +17,8 @@ struct LedgerRow: Codable, Equatable, Sendable {
         var after: UInt64?
         /// The name under which what was there is kept.
         var image: String?
-        /// The name of what a sealed value that was written or superseded is known by after it was re-encrypted; see
-        /// ``SourceWitness``.
+        /// The name of the hash by which a sealed value is known after it was re-encrypted: of what was written, see
+        /// ``Ledger/witness(of:at:)``; of what is superseded, see ``SourceWitness``.
         var witness: String?
         /// Whether the old value is unchanged at the destination, and has no image.
         var isMoved: Bool?
