@@ -24,7 +24,7 @@ struct LateClockTests {
         for line in [
             "ld-host ls -l \(domain)", "ld-host audit", "ld-host doctor --scrub", "ld-host store test file",
             "printf T | ld-host set \(domain)/soon --stdin --expires 1h", "ld-host ls", "ld-host migrate plan",
-            "echo pass | ld-host backup b --overwrite --passphrase-fd 0",
+            "echo pass | ld-host backup b --overwrite --passphrase-fd 0", "ld-host plugins test file",
         ] {
             let ending = try run(line, at: time)
             #expect(ending.status < 128, "\(line): \(ending.status) \(ending.errors)")

@@ -9,7 +9,7 @@ extension ConformanceCheck {
             "expiry.before", "a value is present until it expires, and its attributes have the time", if: .expiry
         ) {
             store in
-            let expires = Moment.now + 3_600_000_000_000
+            let expires = try StoreUnderTest.time(in: 3_600_000_000_000)
             try store.set("kept", to: Data("x".utf8), attributes: ValueAttributes(owner: "kit", expires: expires))
             try store.expect("kept", holds: Data("x".utf8), "an hour before it expires")
             let found = try store.store.attributes(of: store.handle("kept"))
@@ -59,7 +59,7 @@ extension ConformanceCheck {
             "expiry.replaced", "a value that is set again expires only if the new write has an expiry time", if: .expiry
         ) {
             store in
-            let soon = Moment.now + StoreUnderTest.moment
+            let soon = try StoreUnderTest.time(in: StoreUnderTest.moment)
             for name in ["set", "batch", "bulk"] {
                 try store.set(name, to: Data("old".utf8), attributes: ValueAttributes(expires: soon))
             }
@@ -176,13 +176,24 @@ extension StoreUnderTest {
     /// How long values stay that a check lets expire, in nanoseconds.
     static let moment: Int64 = 60_000_000
 
+    /// The time in so many nanoseconds.
+    ///
+    /// - Throws: What a check that fails throws, with a clock that is so late that 64 bits do not hold the time.
+    static func time(in nanoseconds: Int64) throws -> Int64 {
+        let (time, isTooLate) = Moment.now.addingReportingOverflow(nanoseconds)
+        try LocalDataTesting.expect(
+            !isTooLate, "the clock of this machine is so late that no value can expire after now")
+        return time
+    }
+
+    /// Waits until values that expire at a time have done so.
     static func wait(until time: Int64) {
-        while Moment.now <= time + 2_000_000 { usleep(useconds_t(max(1000, min(500_000, (time - Moment.now) / 1000)))) }
+        while Moment.now - 2_000_000 <= time { usleep(useconds_t(max(1000, min(500_000, (time - Moment.now) / 1000)))) }
     }
 
     /// Stores values and waits until they have expired.
     func setExpired(_ names: [String], also address: StorageAddress? = nil) throws {
-        let expires = Moment.now + Self.moment
+        let expires = try Self.time(in: Self.moment)
         let attributes = ValueAttributes(expires: expires)
         for name in names { try set(name, to: Data("expires".utf8), attributes: attributes) }
         if let address { try store.set(handle(address), to: Data("expires".utf8), attributes: attributes) }
