@@ -7,18 +7,9 @@ import Testing
 struct InterruptedMigrationTests {
     private static let token = "keychain:com.example/token"
 
-    private func home(_ steps: String) throws -> Home {
-        let home = try Home()
-        try home.keepUserDefaultsInFiles()
-        try home.done(
-            "config", "set", "migrations.packs.app",
-            #"{"component": "standard", "options": {"manifest": [\#(steps)]}}"#)
-        return home
-    }
-
     /// A home in which the migration has moved the token and has its source left to remove.
     private func killed() throws -> Home {
-        let home = try home(#"{"id": "move", "move": {"from": "userDefaults/token", "to": "\#(Self.token)"}}"#)
+        let home = try Home(steps: #"{"id": "move", "move": {"from": "userDefaults/token", "to": "\#(Self.token)"}}"#)
         try home.done("set", "userDefaults/token", "secret")
         try home.done("set", "keychain:other/other", "--stdin", input: Array("other".utf8))
         let disturbed = try DisturbedHome(home, ["migrate", "run"])
@@ -75,7 +66,7 @@ struct InterruptedMigrationTests {
     @Test("a migration can be rolled back after its values were re-encrypted", arguments: ["takeSource", "fail"])
     func resealed(_ policy: String) throws {
         let rename = #""rename": {"from": "keychain:a/new", "to": "keychain:a/x"}"#
-        let home = try home(#"{"id": "take", "onConflict": "\#(policy)", \#(rename)}"#)
+        let home = try Home(steps: #"{"id": "take", "onConflict": "\#(policy)", \#(rename)}"#)
         if policy == "takeSource" { try home.done("set", "keychain:a/x", "--stdin", input: Array("old".utf8)) }
         try home.done("set", "keychain:a/new", "--stdin", input: Array("new".utf8))
         try home.done("migrate", "run")
@@ -93,13 +84,13 @@ struct InterruptedMigrationTests {
 
     @Test("a plan shows what follows from the moves of a bulk step before it")
     func plan() throws {
-        let home = try home(
-            #"""
-            {"id": "a", "prefix": {"from": "userDefaults/o.*", "to": "userDefaults/n.*"}},
-            {"id": "b", "after": ["a"], "remove": "userDefaults/n.1"},
-            {"id": "c", "after": ["b"], "prefix": {"from": "userDefaults/n.*", "to": "userDefaults/m.*"}},
-            {"id": "d", "after": ["c"], "rename": {"from": "userDefaults/m.2", "to": "userDefaults/second"}}
-            """#)
+        let home = try Home(
+            steps: #"""
+                {"id": "a", "prefix": {"from": "userDefaults/o.*", "to": "userDefaults/n.*"}},
+                {"id": "b", "after": ["a"], "remove": "userDefaults/n.1"},
+                {"id": "c", "after": ["b"], "prefix": {"from": "userDefaults/n.*", "to": "userDefaults/m.*"}},
+                {"id": "d", "after": ["c"], "rename": {"from": "userDefaults/m.2", "to": "userDefaults/second"}}
+                """#)
         for name in ["o.1", "o.2", "o.3"] { try home.done("set", "userDefaults/\(name)", name) }
         let plan = try home.done("migrate", "plan").text
         for id in ["a", "b", "c", "d"] { #expect(plan.contains("run  \(id)\n"), "\(plan)") }

@@ -4,16 +4,6 @@ import Testing
 
 @Suite("ld-host migrate", .timeLimit(.minutes(5)))
 struct MigrateCommandTests {
-    /// A home whose configuration has a pack with these steps.
-    private func home(_ steps: String) throws -> Home {
-        let home = try Home()
-        try home.keepUserDefaultsInFiles()
-        try home.done(
-            "config", "set", "migrations.packs.app",
-            #"{"component": "standard", "options": {"manifest": [\#(steps)]}}"#)
-        return home
-    }
-
     private static let move =
         #"{"id": "theme to files", "move": {"from": "userDefaults/theme", "to": "fileSystem/theme"}}"#
 
@@ -26,7 +16,7 @@ struct MigrateCommandTests {
 
     @Test("a plan changes nothing, a run does what it says, and a second run has nothing to do")
     func planAndRun() throws {
-        let home = try home(Self.move)
+        let home = try Home(steps: Self.move)
         try home.done("set", "userDefaults/theme", "dark")
         let before = try files(home)
         let plan = try home.done("migrate", "plan").text
@@ -50,7 +40,7 @@ struct MigrateCommandTests {
 
     @Test("status ends with 2 as long as there is something to do, and with 0 after that")
     func pending() throws {
-        let home = try home(Self.move)
+        let home = try Home(steps: Self.move)
         #expect(try home.done("migrate", "status").text.hasPrefix("theme to files: not run\n"))
         try home.done("set", "userDefaults/theme", "dark")
         let status = try home.run("migrate", "status")
@@ -94,10 +84,11 @@ struct MigrateCommandTests {
     @Test(
         "get brings older data; without the pack it never reports an absent value", arguments: ["get", "get --json"])
     func lazily(_ command: String) throws {
-        let home = try home(
-            """
-            \(Self.move), {"id": "notes", "move": {"from": "userDefaults/note.*", "to": "fileSystem/notes.*"}}
-            """)
+        let home = try Home(
+            steps:
+                """
+                \(Self.move), {"id": "notes", "move": {"from": "userDefaults/note.*", "to": "fileSystem/notes.*"}}
+                """)
         try home.done("set", "userDefaults/theme", "dark")
         try home.done("set", "userDefaults/note.1", "first")
         #expect(try home.shell("ld-host \(command) fileSystem/theme").text.contains("dark"))
@@ -112,12 +103,13 @@ struct MigrateCommandTests {
 
     @Test("a run that fails ends with status 2 and says why; the migrations that do not depend on it run")
     func failures() throws {
-        let home = try home(
-            """
-            {"id": "broken", "map": {"from": "userDefaults/broken", "to": "fileSystem/broken", "fields": [{"drop": "/x"}]}},
-            {"id": "after", "after": ["broken"], "default": {"key": "fileSystem/after", "value": 1}},
-            \(Self.move)
-            """)
+        let home = try Home(
+            steps:
+                """
+                {"id": "broken", "map": {"from": "userDefaults/broken", "to": "fileSystem/broken", "fields": [{"drop": "/x"}]}},
+                {"id": "after", "after": ["broken"], "default": {"key": "fileSystem/after", "value": 1}},
+                \(Self.move)
+                """)
         try home.done("set", "userDefaults/broken", "{")
         try home.done("set", "userDefaults/theme", "dark")
         let plan = try home.run("migrate", "plan", "--json")
@@ -132,7 +124,7 @@ struct MigrateCommandTests {
 
     @Test("a removal that fails leaves the value readable, and the next run or a resume without the pack completes it")
     func pendingCleanup() throws {
-        let home = try home(Self.move)
+        let home = try Home(steps: Self.move)
         try home.done("set", "userDefaults/theme", "dark")
         let bench = try DisturbedHome(home, ["migrate", "run"])
         let calls = try bench.calls()
@@ -167,7 +159,7 @@ struct MigrateCommandTests {
 
     @Test("a missing pack is refused by name, and its rows are reported")
     func missingPack() throws {
-        let home = try home(Self.move)
+        let home = try Home(steps: Self.move)
         try home.done("set", "userDefaults/theme", "dark")
         try home.done("migrate", "run")
         _ = try home.shell("sed -i 's/\"standard\"/\"gone\"/' config/localdata/config.json")
@@ -193,7 +185,7 @@ struct MigrateCommandTests {
         let versions = ["2.0.0-alpha", "2.0.0-beta.3", "2.0.0-rc.1", "2.0.0", "3.0.0"]
         for (running, taken) in [("3.0", 5), ("2.0.0-beta.3", 2), ("2.0.0", 4)] {
             let steps = zip(versions, [nil] + versions.dropLast()).map { step($0, after: $1) }
-            let home = try home(steps.joined(separator: ","))
+            let home = try Home(steps: steps.joined(separator: ","))
             try home.done("set", "-c", "app.version=1.0", "userDefaults/profile", "{}")
             let version = "app.version=\(running)"
             let plan = try home.done("migrate", "plan", "-c", version).text
@@ -203,7 +195,7 @@ struct MigrateCommandTests {
             let again = try home.done("migrate", "run", "-c", version).text
             #expect(again.split(separator: "\n").allSatisfy { $0.hasSuffix(": nothing to do") }, "\(again)")
         }
-        let home = try home(step("2.0.0"))
+        let home = try Home(steps: step("2.0.0"))
         try home.done("set", "userDefaults/profile", "{}")
         let ending = try home.run("migrate", "run", "-c", "app.version=3.0")
         #expect(ending.status == 2 && ending.errors.contains("ld-host config set migrations.dataVersion VERSION"))
@@ -212,7 +204,7 @@ struct MigrateCommandTests {
 
     @Test("a damaged page of a ledger is put aside on request")
     func repair() throws {
-        let home = try home(Self.move)
+        let home = try Home(steps: Self.move)
         try home.done("set", "userDefaults/theme", "dark")
         try home.done("migrate", "run")
         #expect(try home.done("migrate", "ledger", "repair").text.contains("sound, 1 migration\n"))
@@ -232,10 +224,11 @@ struct MigrateCommandTests {
 
     @Test("a bar on the terminal shows how far a long run is, and none is shown for a short one")
     func bar() throws {
-        let home = try home(
-            """
-            \(Self.move), {"id": "notes", "move": {"from": "userDefaults/note.*", "to": "encryptedFileSystem/notes.*"}}
-            """)
+        let home = try Home(
+            steps:
+                """
+                \(Self.move), {"id": "notes", "move": {"from": "userDefaults/note.*", "to": "encryptedFileSystem/notes.*"}}
+                """)
         try home.done("set", "userDefaults/theme", "dark")
         let short = try PseudoTerminal(home, "migrate", "run", "--only", "theme to files")
         #expect(short.end() == 0)
@@ -247,5 +240,16 @@ struct MigrateCommandTests {
         #expect(long.end() == 0)
         #expect(long.text.contains(/migrating, 2 of 2 \[[#.]+\] [0-9,]+ of 6,000/), "\(long.text)")
         #expect(long.text.hasSuffix("notes: migrated\r\n"))
+    }
+}
+
+extension Home {
+    /// A home whose configuration has a pack with these steps, and whose `userDefaults` are in files.
+    convenience init(steps: String) throws {
+        try self.init()
+        try keepUserDefaultsInFiles()
+        try done(
+            "config", "set", "migrations.packs.app",
+            #"{"component": "standard", "options": {"manifest": [\#(steps)]}}"#)
     }
 }

@@ -1,0 +1,44 @@
+internal import LocalDataAPI
+
+/// The facts about a key, typed or not, that resolving it needs.
+struct KeyReference: Sendable {
+    let name: String
+    let domain: StorageDomain
+    let security: SecurityPolicy
+    let serializer: SerializerFormat
+    let owner: String
+    let availability: PlatformAvailability
+    /// The version of the values that the key writes, if it has versions.
+    let versionTag: String?
+    let lifetime: Duration?
+    let slot: KeyResolutionSlot
+    /// The value's namespace if it differs from the one that the domain resolves to.
+    let place: StorageNamespace?
+
+    @inline(__always)
+    init<Value>(_ key: StorageKey<Value>) {
+        name = key.name
+        domain = key.domain
+        security = key.security
+        serializer = key.serializer.format
+        owner = key.owner
+        availability = key.availability
+        versionTag = key.chain?.versionTag
+        lifetime = key.lifetime
+        slot = key.slot
+        place = nil
+    }
+
+    init(_ key: AnyStorageKey) {
+        name = key.descriptor.name
+        domain = key.descriptor.domain
+        security = key.descriptor.security
+        serializer = key.descriptor.serializer
+        owner = key.descriptor.owner
+        availability = key.descriptor.availability
+        versionTag = key.chain?.versionTag
+        lifetime = key.descriptor.lifetime
+        slot = key.slot
+        place = key.place
+    }
+}
