@@ -8,7 +8,7 @@ extension Diagnosis {
             return [provider(snapshot)] + answering.flatMap { stores($0, snapshot) } + [
                 masterKeys(snapshot, besides: silent)
             ]
-                + formerRings(snapshot, besides: silent) + journal(snapshot)
+                + absentPlaces(snapshot, besides: silent) + formerRings(snapshot, besides: silent) + journal(snapshot)
                 + answering.flatMap { leftBehind(in: $0, snapshot) } + formerStores(snapshot)
         }
         return findings ?? []
@@ -116,6 +116,19 @@ extension Diagnosis {
                 "former master keys: \(rings.map(\.name).joined(separator: ", ")); what they sealed is readable",
                 hint: "re-encrypt it under the current keys: ld-host reseal")
         ]
+    }
+
+    /// Locations where master keys have sealed values, and that are not there; skipped where that would prompt someone.
+    /// Other findings report what cannot be opened.
+    private static func absentPlaces(_ snapshot: RouterSnapshot, besides silent: Set<String>) -> [Finding] {
+        let asks = snapshot.stores.contains { $0.settings.sealing?.source.asksForIt == true }
+        guard silent.isEmpty, !asks, let ring = try? snapshot.rings.ring(named: snapshot.rings.current),
+            let state = try? ring.state(),
+            let absent = try? SealedScan(snapshot: snapshot, name: .master, ring: ring).absent(state.places)
+        else { return [] }
+        return absent.map {
+            Finding("\(ring.name) has sealed values in \($0.whereabouts)", hint: $0.advice, isProblem: true)
+        }
     }
 
     private static func masterKeys(_ snapshot: RouterSnapshot, besides silent: Set<String>) -> Finding {

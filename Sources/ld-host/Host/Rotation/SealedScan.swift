@@ -239,8 +239,7 @@ extension SealedScan {
     func requireNoneAbsent(_ places: Set<SealedPlace>) throws(StorageError) {
         guard let first = try absent(places).first else { return }
         throw StorageError(
-            .storeUnavailable, "\(ring.name) has sealed values in \(first.whereabouts)",
-            hint: "mount its disk, or bring it back; if the values are gone, run: ld-host keys forget \(first.store)")
+            .storeUnavailable, "\(ring.name) has sealed values in \(first.whereabouts)", hint: first.advice)
     }
 }
 
@@ -249,6 +248,11 @@ extension SealedPlace {
     var whereabouts: String {
         if let folder = namespace.directory { return "'\(namespace)', but the folder '\(folder)' is missing or empty" }
         return "'\(namespace)', but the store '\(store)' is empty"
+    }
+
+    /// What to do then.
+    var advice: String {
+        "mount its disk, or bring it back; if the values are gone, run: ld-host keys forget \(store)"
     }
 }
 
