@@ -49,6 +49,8 @@ struct FaultCampaign<Operation: CustomTestStringConvertible> {
         print(
             "faults: \(operation.testDescription): \(points.count) of \(all) points at \(calls) calls, "
                 + "seed \(TestRun.seed)")
+        // A whole campaign takes hours.
+        fflush(nil)
     }
 }
 

@@ -6,27 +6,15 @@ import TestSupport
 
 /// A home in which one case of migrations can be tried again and again from the same state, under the fault injector.
 final class MigrationBench {
-    /// One run of the program.
-    struct Run {
-        let ending: Home.Ending
-        /// The program's report; `nil` if it was killed before.
-        let report: ExerciseReport?
-    }
-
     let subject: ExerciseCase
     let home: Home
     private let words: [String]
     private let library: String
-    /// Runs commands of the program.
-    private let server: Companion
+    private let server: ExerciseServer
 
-    /// The program under test.
-    static let program = "\(BuiltProducts.folder)/migration-exercise"
     private static let folders = ["data", "state", "config"]
     /// The plugins that the cases use.
-    private static let served = ["FileStore", "MemoryStore", "SQLiteStore", "OpenSSLCrypto"].map {
-        "\(BuiltProducts.folder)/lib\($0).so"
-    }
+    private static let served = ["FileStore", "MemoryStore", "SQLiteStore", "OpenSSLCrypto"]
 
     /// The plugin registry, prepared once, so that a point concerns only the migration.
     private static let plugins = Result {
@@ -56,11 +44,11 @@ final class MigrationBench {
         library = try FaultShim.library.get()
         home = try Home(in: Self.folder)
         let path = home.path
-        server = try Companion(
-            Self.program, ["serve"] + Self.served,
-            environment: home.environment.merging([
+        server = try ExerciseServer(
+            words, in: home, plugins: Self.served,
+            adding: [
                 "LD_PRELOAD": library, "LD_FAULT_ROOT": Self.folders.map { "\(path)/\($0)" }.joined(separator: ":"),
-            ]) { $1 })
+            ])
         try shell("cp -a '\(try Self.plugins.get().path)/cache' cache")
         if ![description.source, description.destination].contains(.memory) { _ = try run("prepare") }
         try shell("mkdir before; for i in \(Self.list); do if test -e $i; then mv $i before/$i; fi; done")
@@ -77,7 +65,7 @@ final class MigrationBench {
     func run(_ command: String) throws -> ExerciseReport {
         // The counter continues, and is never reset.
         unlink(log)
-        let run = try run(command, faults: ["LD_FAULT_COUNT": count, "LD_FAULT_LOG": log])
+        let run = try server.run(command, faults: ["LD_FAULT_COUNT": count, "LD_FAULT_LOG": log])
         guard let report = run.report, run.ending.errors.isEmpty else {
             throw TestFailure("\(command): status \(run.ending.status), \(run.ending.errors)")
         }
@@ -101,9 +89,11 @@ final class MigrationBench {
     }
 
     /// Migrates from the current state, disturbed at a point. Returns also the call that was hit, if it was reached.
-    func run(_ point: MigrationPoint, of command: String = "run") throws -> (run: Run, hit: FaultShim.Call?) {
+    func run(_ point: MigrationPoint, of command: String = "run") throws -> (
+        run: ExerciseServer.Run, hit: FaultShim.Call?
+    ) {
         unlink(log)
-        let run = try run(command, faults: variables(of: point))
+        let run = try server.run(command, faults: variables(of: point))
         return (run, try FaultShim.calls(in: log).dropFirst(point.number - 1).first)
     }
 
@@ -113,7 +103,7 @@ final class MigrationBench {
     /// - Returns: The report of each; `nil` for one that was killed.
     func race(_ point: MigrationPoint? = nil) throws -> [ExerciseReport?] {
         unlink(log)
-        let command = "'\(Self.program)' \(words.joined(separator: " ")) run"
+        let command = "'\(ExerciseServer.program)' \(words.joined(separator: " ")) run"
         let disturbed = point.map { injector(variables(of: $0)).map { "\($0)='\($1)'" }.joined(separator: " ") } ?? ""
         let ending = try home.shell(
             """
@@ -144,19 +134,6 @@ final class MigrationBench {
     private func injector(_ variables: [String: String]) -> [String: String] {
         let roots = Self.folders.map { "\(home.path)/\($0)" }.joined(separator: ":")
         return variables.merging(["LD_PRELOAD": library, "LD_FAULT_ROOT": roots]) { $1 }
-    }
-
-    private func run(_ command: String, faults: [String: String]) throws -> Run {
-        let (output, errors) = ("\(home.path)/output", "\(home.path)/errors")
-        let order = ExerciseOrder(words: words + [command], faults: faults, output: output, errors: errors)
-        let answer = try server.send(String(decoding: try JSONEncoder().encode(order), as: UTF8.self))
-        guard let status = Int32(answer.prefix { $0 != "\n" }) else { throw TestFailure(answer) }
-        func read(_ path: String) throws -> Data { try Data(contentsOf: URL(filePath: path)) }
-        let written = try read(output)
-        let ending = Home.Ending(
-            status: status, output: Array(written), errors: String(decoding: try read(errors), as: UTF8.self))
-        guard status == 0 else { return Run(ending: ending, report: nil) }
-        return Run(ending: ending, report: try JSONDecoder().decode(ExerciseReport.self, from: written))
     }
 
     private func shell(_ line: String) throws {

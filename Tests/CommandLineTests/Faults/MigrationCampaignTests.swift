@@ -80,7 +80,7 @@ struct MigrationCampaignTests {
 
     /// The program's report must match the state that it finds.
     private func check(
-        _ run: MigrationBench.Run, _ hit: FaultShim.Call, _ point: MigrationPoint, _ checks: MigrationChecks
+        _ run: ExerciseServer.Run, _ hit: FaultShim.Call, _ point: MigrationPoint, _ checks: MigrationChecks
     ) throws {
         let report = try #require(run.report, "no report; \(checks.what)")
         let found = try #require(report.after)

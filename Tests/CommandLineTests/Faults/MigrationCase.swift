@@ -23,7 +23,7 @@ struct MigrationCase: Sendable, CustomTestStringConvertible {
     static let kinds = ExerciseKind.allCases.filter { isNamed($0.rawValue, in: "LOCALDATA_KINDS") }
 
     /// Whether `LOCALDATA_PLACES` lists both places or is unset.
-    private var isWanted: Bool {
+    var isWanted: Bool {
         [source, destination].allSatisfy { Self.isNamed($0.rawValue, in: "LOCALDATA_PLACES") }
     }
 

@@ -24,22 +24,11 @@ struct ServerMigrationPoint: CustomStringConvertible {
 /// A home and a database in which one case of migrations can be tried again and again from the same state, with a
 /// disturbed connection.
 final class ServerMigrationBench {
-    /// One run of the program.
-    struct Run {
-        let ending: Home.Ending
-        /// The program's report; `nil` if it was killed or failed before.
-        let report: ExerciseReport?
-        /// The number of messages that it sent.
-        let messages: Int
-    }
-
     let subject: ExerciseCase
     let home: Home
-    private let server: PostgreSQLServer
-    private let words: [String]
-    private let libraries: String
     /// The database of the runs.
-    private let database = "attempt_\(UInt32.random(in: 0 ... .max))"
+    private let database: ServerDatabase
+    private let server: ExerciseServer
 
     private static let library = Result {
         try PreloadedLibrary.build("sends", prefix: "sends", in: "CommandLineTests/Programs")
@@ -48,33 +37,33 @@ final class ServerMigrationBench {
     /// A server whose data survives the end of a process, but no power loss.
     private static let server = Result { try PostgreSQLServer("-c fsync=off -c full_page_writes=off") }
 
+    private static let folders = ["data", "state", "config"]
+
     /// Stores the values of the state before.
     init(_ description: MigrationCase) throws {
         subject = try description.kind.make(from: description.source, to: description.destination)
-        words = description.words
-        libraries = "\(try Self.library.get()) \(try FaultShim.library.get())"
-        server = try Self.server.get()
         home = try Home()
-        try sql("create database \(database)", in: "postgres")
-        let ending = try home.run(MigrationBench.program, words + ["prepare"], adding: variables)
-        guard ending.status == 0 else { throw TestFailure(ending.errors) }
-        try sql(Self.keeping)
-        try shell("mkdir before; for i in data state config; do if test -e $i; then mv $i before/$i; fi; done")
+        database = try ServerDatabase(of: Self.server.get(), in: home)
+        let path = home.path
+        server = try ExerciseServer(
+            description.words, in: home, plugins: ["FileStore", "SQLiteStore", "PostgreSQLStore", "OpenSSLCrypto"],
+            adding: [
+                "LD_PRELOAD": "\(try Self.library.get()) \(try FaultShim.library.get())",
+                "LD_FAULT_ROOT": Self.folders.map { "\(path)/\($0)" }.joined(separator: ":"),
+                ExercisePlace.serverVariable: database.uri,
+            ])
+        _ = try report("prepare")
+        try database.run(Self.keeping)
+        try shell("mkdir before; for i in \(Self.list); do if test -e $i; then mv $i before/$i; fi; done")
     }
 
-    deinit { _ = try? sql("drop database if exists \(database) with (force)", in: "postgres") }
-
+    private static var list: String { folders.joined(separator: " ") }
     private var log: String { "\(home.path)/sends" }
-
-    private var variables: [String: String] {
-        let uri = "postgresql://localdata@127.0.0.1:\(server.port)/\(database)?sslmode=disable"
-        return [ExercisePlace.serverVariable: uri]
-    }
 
     /// Restores the state before.
     func reset() throws {
-        try sql("call before.restore()")
-        try shell("rm -rf data state config; cp -a before/. .")
+        try database.run("call before.restore();")
+        try shell("rm -rf \(Self.list); cp -a before/. .")
     }
 
     /// Saves the store's tables, if there are any, and creates a procedure that restores them and ends remaining
@@ -106,29 +95,24 @@ final class ServerMigrationBench {
         end $do$;
         """
 
-    /// Runs a command of the program, disturbed at a point if one is given.
-    func run(_ command: String, _ point: ServerMigrationPoint? = nil) throws -> Run {
+    /// Runs a command of the program, disturbed at a point if one is given. Returns also the number of messages that it
+    /// sent.
+    func run(
+        _ command: String, _ point: ServerMigrationPoint? = nil
+    ) throws -> (run: ExerciseServer.Run, messages: Int) {
         unlink(log)
-        var variables = variables
-        variables["LD_PRELOAD"] = libraries
-        variables["LD_SEND_LOG"] = log
-        variables["LD_FAULT_COUNT"] = "\(home.path)/count"
-        variables["LD_FAULT_ROOT"] = ["data", "state", "config"].map { "\(home.path)/\($0)" }.joined(separator: ":")
+        var faults = ["LD_SEND_LOG": log, "LD_FAULT_COUNT": "\(home.path)/count"]
         if let point {
-            variables["LD_SEND_AT"] = String(point.number)
-            variables["LD_SEND_MODE"] = point.mode.rawValue
+            faults["LD_SEND_AT"] = String(point.number)
+            faults["LD_SEND_MODE"] = point.mode.rawValue
         }
-        let ending = try home.run(MigrationBench.program, words + [command], adding: variables)
-        let messages = (try? Data(contentsOf: URL(filePath: log)).count { $0 == UInt8(ascii: "\n") }) ?? 0
-        guard ending.status == 0 else { return Run(ending: ending, report: nil, messages: messages) }
-        return Run(
-            ending: ending, report: try JSONDecoder().decode(ExerciseReport.self, from: Data(ending.output)),
-            messages: messages)
+        let run = try server.run(command, faults: faults)
+        return (run, (try? Data(contentsOf: URL(filePath: log)).count { $0 == UInt8(ascii: "\n") }) ?? 0)
     }
 
     /// Runs a command undisturbed; it must report.
     func report(_ command: String) throws -> ExerciseReport {
-        let run = try run(command)
+        let run = try run(command).run
         guard let report = run.report else {
             throw TestFailure("\(command): status \(run.ending.status), \(run.ending.errors)")
         }
@@ -137,23 +121,11 @@ final class ServerMigrationBench {
 
     /// The data that the host keeps for itself in the database: the number of values in each of its domains.
     func kept() throws -> String {
-        let count = """
+        try database.run(
+            """
             select convert_from(domain, 'SQL_ASCII'), count(*) from localdata.value join localdata.place on id = place
             where convert_from(domain, 'SQL_ASCII') like 'localdata.%' group by 1 order by 1;
-            """
-        return try sql(count)
-    }
-
-    @discardableResult private func sql(_ statement: String, in database: String? = nil) throws -> String {
-        let ending = try home.shell(
-            """
-            for psql in /usr/lib/postgresql/*/bin/psql; do :; done
-            exec $psql -X -q -t -A -v ON_ERROR_STOP=1 -h 127.0.0.1 -p \(server.port) -U localdata -d "$NAME" <<'END'
-            \(statement)
-            END
-            """, adding: ["NAME": database ?? self.database])
-        guard ending.status == 0 else { throw TestFailure("\(statement): \(ending.errors)") }
-        return ending.text
+            """)
     }
 
     private func shell(_ line: String) throws {

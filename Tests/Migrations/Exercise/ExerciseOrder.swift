@@ -3,7 +3,7 @@
 package struct ExerciseOrder: Codable, Sendable {
     /// The program's arguments.
     package let words: [String]
-    /// The settings of the fault injector. Settings that are not listed have no value.
+    /// The settings of the libraries that disturb it. Settings that are not listed have no value.
     package let faults: [String: String]
     /// The files that standard output and standard error are written to.
     package let output: String
@@ -11,7 +11,8 @@ package struct ExerciseOrder: Codable, Sendable {
 
     /// The settings that each order sets separately.
     package static let settings = [
-        "LD_FAULT_LOG", "LD_FAULT_AT", "LD_FAULT_MODE", "LD_FAULT_EVERY", "LD_FAULT_COUNT",
+        "LD_FAULT_LOG", "LD_FAULT_AT", "LD_FAULT_MODE", "LD_FAULT_EVERY", "LD_FAULT_COUNT", "LD_SEND_LOG", "LD_SEND_AT",
+        "LD_SEND_MODE",
     ]
 
     /// The time limit of a command in seconds, however busy the machine is.

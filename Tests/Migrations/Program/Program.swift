@@ -5,15 +5,8 @@ internal import LocalDataHost
 internal import MigrationExercise
 
 /// Runs migrations of one kind from one location to another in its environment, for tests that disturb it:
-/// `migration-exercise KIND SOURCE DESTINATION prepare
-///
-/// run
-///
-/// resume
-///
-/// ask
-///
-/// whole`. Writes a report as JSON.
+/// `migration-exercise KIND SOURCE DESTINATION COMMAND`, where the command is `prepare`, `run`, `resume`, `ask` or
+/// `whole`. Writes a report as JSON.
 @main
 struct Program {
     static func main() {
