@@ -96,6 +96,11 @@ enum ValueDocument {
             throw StorageError(
                 .deserializationFailed, "has an $expires that is no time", hint: "write it like 2030-01-31T12:00:00Z")
         }
+        guard date <= .latestStored else {
+            throw StorageError(
+                .deserializationFailed, "has an $expires that is too late: '\(text)'",
+                hint: "use a time up to \(WriteTerms.latestStored), or leave it out")
+        }
         return date
     }
 

@@ -55,6 +55,9 @@ struct WriteTerms {
         try await store(data, for: key, router)
     }
 
+    /// The latest time at which a value can expire.
+    static let latestStored = UTCTime.seconds(Int64(Date.latestStored.timeIntervalSince1970))
+
     static func revision(_ text: String) throws -> StorageRevision {
         guard let revision = StorageRevision(text) else {
             throw UsageError(
@@ -75,10 +78,8 @@ struct WriteTerms {
                 "'\(text)' is no time; expected one like 90s, 15m, 12h, 30d, 2w or 2030-01-31T12:00:00Z")
         }
         guard date > Date.now else { throw UsageError("'\(text)' is in the past") }
-        // Stores count nanoseconds in 64 bits.
-        let latest = Int64.max / 1_000_000_000
-        guard date.timeIntervalSince1970 < Double(latest) else {
-            throw UsageError("'\(text)' is too late; expected a time before \(UTCTime.seconds(latest))")
+        guard date <= .latestStored else {
+            throw UsageError("'\(text)' is too late; expected a time up to \(Self.latestStored)")
         }
         return date
     }

@@ -9,11 +9,14 @@ extension Duration {
 }
 
 extension Date {
+    /// The latest time that stores keep, which count nanoseconds in 64 bits; later ones become it.
+    package static let latestStored = Date(timeIntervalSince1970: 9_223_372_036)
+
     /// In nanoseconds since 1970 UTC, within what 64 bits hold. Never 0, which stands for no time.
     package var nanoseconds: Int64 {
         let number = timeIntervalSince1970 * 1e9
         guard number > -9.2e18 else { return .min }
-        guard number < 9.2e18 else { return .max }
+        guard self < Self.latestStored else { return .max }
         return Int64(number) == 0 ? 1 : Int64(number)
     }
 
