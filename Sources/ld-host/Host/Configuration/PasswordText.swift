@@ -2,8 +2,19 @@
 enum PasswordText {
     /// Whether a text has a URI with a password, or a word such as `password=...`.
     static func isIn(_ text: String) -> Bool {
-        uris(in: text).contains { hasPassword(uri: $0) }
-            || text.contains(#/(?i)\b(ssl)?password\s*=\s*[^\s&]/#)
+        uris(in: text).contains { hasPassword(uri: $0) } || hasAssignment(text)
+    }
+
+    /// Whether a password is assigned in a text, with or without spaces around the equals sign. No regular expression:
+    /// each start of a program checks its settings, and compiling one takes a millisecond.
+    private static func hasAssignment(_ text: String) -> Bool {
+        text.indices.contains { equals in
+            guard text[equals] == "=" else { return false }
+            let before = text[..<equals].reversed().drop(while: \.isWhitespace)
+            let name = String(before.prefix { $0.isLetter || $0.isNumber || $0 == "_" }.reversed())
+            let value = text[text.index(after: equals)...].drop(while: \.isWhitespace)
+            return ["password", "sslpassword"].contains(name.lowercased()) && !value.isEmpty && value.first != "&"
+        }
     }
 
     /// The parts of a text that follow each `://`.
