@@ -57,4 +57,26 @@ struct WatchTests {
         try other.set("name", "3")
         #expect(told.take { $0 == nil } != nil)
     }
+
+    @Test("a change that a standby receives is reported there, also after the standby has become the primary")
+    func standby() throws {
+        let primary = try PostgreSQLServer()
+        let writer = try OpenStore(primary.uri())
+        try writer.set("name", "1")
+        let standby = try PostgreSQLServer(standbyOf: primary)
+        let reader = try OpenStore(standby.uri(), schema: writer.schema)
+        let told = Recorder<String?>()
+        let watch = try reader.store.watch(reader.place) { told.add($0) }
+        defer { reader.store.unwatch(watch) }
+        for text in ["2", "3"] {
+            try writer.set("name", text)
+            while try reader.get("name") != Data(text.utf8) { _ = try #require(told.take { $0 == nil }) }
+        }
+        try primary.stop()
+        try standby.promote()
+        #expect(told.take { $0 == nil } != nil)
+        let other = try OpenStore(standby.uri(), schema: writer.schema)
+        try other.set("name", "4")
+        while try reader.get("name") != Data("4".utf8) { _ = try #require(told.take { $0 == nil }) }
+    }
 }

@@ -77,6 +77,7 @@ extension Link {
             throw StorageError(
                 .unsupported, "the server at \(host) has version \(answer.integer(1) / 10_000); expected 12 or later")
         }
+        isStandby = answer.integer(3) != 0
         risks = zip(["fsync", "full_page_writes"], [answer.integer(4), answer.integer(5)]).filter { $1 != 0 }.map(\.0)
         isPooled = Int64(PQbackendPID(connection)) != answer.integer(0)
         guard !isPooled else { return }

@@ -13,6 +13,8 @@ final class Link: @unchecked Sendable {
     let host: String
     /// Whether a pooler may pass each transaction to another server process, so that nothing else belongs to the link.
     var isPooled = true
+    /// Whether the server was a standby, which only reads, when the link connected.
+    var isStandby = false
     /// The number of the advisory lock that a link without a pooler holds until its server process has ended.
     let session = Int64.random(in: .min ... .max)
     /// The settings by which the server may lose confirmed changes in a power loss.

@@ -49,6 +49,7 @@ extension Statement {
             SELECT transactionid::text FROM pg_locks
             WHERE locktype = 'transactionid' AND mode = 'ExclusiveLock' AND granted
             """
+        case .replayed: "SELECT pg_is_in_recovery(), (pg_last_wal_replay_lsn() - '0/0')::int8"
         case .addWatcher:
             """
             INSERT INTO "\(schema)".watcher (id, until) VALUES ($1, now() + interval '2 minutes')

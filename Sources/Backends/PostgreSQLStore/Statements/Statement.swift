@@ -8,7 +8,7 @@ enum Statement: Int, CaseIterable {
     case set, add, replace, remove, removeRevision
     case addPiece, holdRevision, holdAbsence
     case enter, waitLimit, endSession, awaitSession, awaitWrite, fence, cleanFences
-    case changes, running, addWatcher
+    case changes, running, addWatcher, replayed
     case strayPieces
     case discard, sweep
     case lock, tryLock, lockInTransaction, unlock, ping

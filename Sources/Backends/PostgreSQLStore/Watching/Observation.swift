@@ -2,13 +2,14 @@ internal import CPostgreSQL
 internal import LocalDataAPI
 internal import ServerAccess
 
-/// A connection that notices the changes of others.
+/// A connection that notices the changes of others. A standby sends no notifications, and its copy of the sequence is
+/// ahead of the changes; there, everything may have changed whenever it has replayed more of the primary's log.
 final class Observation {
     let link: Link
     private let pool: Pool
     private let listener: Listener
     private let id = Int64.random(in: .min ... .max)
-    /// The last number of the sequence that was compared.
+    /// The last number of the sequence, or position of the log, that was compared.
     private var last: Int64
     /// Transactions that may be about to commit a change whose number was compared.
     private var running: Set<Int64> = []
@@ -20,7 +21,7 @@ final class Observation {
         let deadline = pool.deadline()
         link = try pool.open(until: deadline)
         last = 0
-        if !link.isPooled {
+        if !link.isPooled, !link.isStandby {
             try link.exchange([Call(text: "LISTEN \"localdata_\(pool.options.schema)\"")], until: deadline)
         }
         (last, running) = try look()
@@ -55,6 +56,7 @@ final class Observation {
     /// read is among them, or has ended.
     private func look() throws -> (Int64, Set<Int64>) {
         let deadline = pool.deadline()
+        guard !link.isStandby else { return (try replayed(until: deadline), []) }
         var calls = [Call(.changes)]
         if !link.isPooled, renewal.isOver {
             calls.insert(Call(.addWatcher, [.integer(id)]), at: 0)
@@ -63,5 +65,13 @@ final class Observation {
         let number = try link.exchange(calls, until: deadline).last?.integer(0) ?? 0
         guard let rows = try link.exchange([Call(.running)], until: deadline).first else { return (number, []) }
         return (number, Set((0..<rows.count).compactMap { rows.text(0, row: $0).flatMap { Int64($0) } }))
+    }
+
+    /// How far a standby has replayed the log.
+    private func replayed(until deadline: Deadline) throws -> Int64 {
+        guard let answer = try link.exchange([Call(.replayed)], until: deadline).first, answer.integer(0) != 0 else {
+            throw LinkFailure.lost(Loss(host: link.host, reason: "it is a standby no longer"))
+        }
+        return answer.integer(1)
     }
 }
