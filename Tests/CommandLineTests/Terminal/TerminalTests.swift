@@ -91,6 +91,21 @@ struct TerminalTests {
         #expect(try home.run("exists", address).status == 1)
     }
 
+    @Test("Ctrl-D at the prompt for a passphrase stores no value, and no key")
+    func endOfPassphrase() throws {
+        let home = try Home()
+        try home.done(
+            "config", "set", "stores.vault",
+            #"{"component": "file", "options": {"root": "\#(home.path)/vault"}, "sealing": "passphrase"}"#)
+        try home.done("config", "set", "domains.userDefaults", "vault")
+        let terminal = try PseudoTerminal(home, "set", "userDefaults/key", "value")
+        try terminal.wait(for: "new passphrase of store 'vault': ")
+        terminal.type("\u{4}")
+        #expect(terminal.end() == 2)
+        #expect(terminal.text.contains("ld-host: error: no passphrase of store 'vault' was typed"))
+        #expect(try home.shell("find vault -type f | grep -v lock").text == "")
+    }
+
     /// A home with a file of 2,000 values, and an environment in which time passes 2,000 times as fast.
     private func haste() throws -> (home: Home, file: String, variables: [String: String]) {
         let home = try Home()

@@ -48,7 +48,9 @@ extension Command {
         Output.remark(question)
         for (index, choice) in choices.enumerated() { Output.remark("  \(index + 1)  \(choice.text)") }
         while true {
-            let line = try Terminal.line(prompt: "1 to \(choices.count), or Enter for 1: ", isHidden: false)
+            let line = try Terminal.line(
+                prompt: "1 to \(choices.count), or Enter for 1: ", isHidden: false,
+                orElse: StorageError(.cancelled, "nothing was chosen; no configuration was written"))
             let answer = line.map { $0.withBytes { String(decoding: $0, as: UTF8.self) } } ?? ""
             let number = answer.isEmpty ? 1 : Int(answer.filter { $0 != " " })
             if let number, choices.indices.contains(number - 1) { return choices[number - 1].value }

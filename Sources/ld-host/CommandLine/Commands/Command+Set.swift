@@ -99,7 +99,10 @@ extension Command {
 
     private static func typed(for address: String, isSecret: Bool) throws -> SecretBytes? {
         do throws(StorageError) {
-            return try Terminal.line(prompt: "value for \(Printable(address)): ", isHidden: isSecret)
+            return try Terminal.line(
+                prompt: "value for \(Printable(address)): ", isHidden: isSecret,
+                orElse: StorageError(
+                    .cancelled, "no value was typed", hint: "an empty value is an empty line, or '' as VALUE"))
         } catch {
             guard error.code == .cancelled else { throw error }
             throw UsageError(error.message, hint: error.hint)

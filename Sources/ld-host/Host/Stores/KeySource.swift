@@ -114,10 +114,14 @@ package enum Terminal {
     ///
     /// Ctrl-C ends the program, as elsewhere, after restoring the terminal.
     ///
-    /// - Parameter isHidden: Whether the input is a secret, which must not be shown.
+    /// - Parameters:
+    ///   - isHidden: Whether the input is a secret, which must not be shown.
+    ///   - nothing: The error if the input ends without a line.
     /// - Returns: The line without its end; `nil` if there is no terminal.
-    /// - Throws: `cancelled` if the input ends without a line; `valueTooLarge` if it is longer than 64 KiB.
-    package static func line(prompt: String, isHidden: Bool) throws(StorageError) -> SecretBytes? {
+    /// - Throws: `nothing`; `valueTooLarge` if it is longer than 64 KiB.
+    package static func line(
+        prompt: String, isHidden: Bool, orElse nothing: StorageError
+    ) throws(StorageError) -> SecretBytes? {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else { return nil }
         defer { close(terminal) }
@@ -143,14 +147,14 @@ package enum Terminal {
                 if got < 0, errno == EINTR { continue }
                 guard got == 1 else {
                     _ = write(terminal, "\n", 1)
-                    throw nothingTyped
+                    throw nothing
                 }
                 if byte == UInt8(ascii: "\n") { break }
                 if byte == interrupt {
                     tcsetattr(terminal, TCSAFLUSH, &settings)
                     interruptProgram()
                     // Still running: the program's parent made it ignore the interrupt.
-                    throw nothingTyped
+                    throw nothing
                 }
                 guard count < line.count else {
                     throw StorageError(.valueTooLarge, "the input is longer than \(longest) bytes")
@@ -161,10 +165,6 @@ package enum Terminal {
         }
         if isHidden { _ = write(terminal, "\n", 1) }
         return try line.prefix(count)
-    }
-
-    private static var nothingTyped: StorageError {
-        StorageError(.cancelled, "no value was typed", hint: "an empty value is an empty line, or '' as VALUE")
     }
 
     /// Ends the program as the interrupt character does, unless SIGINT is ignored.

@@ -40,7 +40,8 @@ struct Passphrase: Sendable {
     }
 
     private func typed(_ prompt: String) throws(StorageError) -> SecretBytes {
-        guard let secret = try Terminal.line(prompt: prompt, isHidden: true) else { throw noTerminal }
+        let nothing = StorageError(.cancelled, "no passphrase of \(subject) was typed")
+        guard let secret = try Terminal.line(prompt: prompt, isHidden: true, orElse: nothing) else { throw noTerminal }
         return try trimmed(secret)
     }
 }
