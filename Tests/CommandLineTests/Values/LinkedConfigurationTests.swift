@@ -25,6 +25,10 @@ struct LinkedConfigurationTests {
         }
         #expect(rename("\(home.path)/away", "\(home.path)/dots") == 0)
         #expect(try home.done("get", "userDefaults/theme").text == "dark")
+        try home.done("config", "set", "app.version", "2.0")
+        let target = try Data(contentsOf: URL(filePath: "\(home.path)/dots/config.json"))
+        #expect(String(decoding: target, as: UTF8.self).contains("2.0"))
+        #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: link)) != nil)
     }
 }
 

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import Glibc
 package import LocalDataAPI
 
 extension HostConfiguration {
@@ -43,7 +44,7 @@ extension HostConfiguration {
             if let before = try? before.settings(), let after = try? after.settings() {
                 try RouteHistory(after.folders).add(from: before, to: after)
             }
-            try HostFile.write(Data(new.text.utf8), to: file)
+            try HostFile.write(Data(new.text.utf8), to: Self.target(of: file))
         }
         return file
     }
@@ -104,10 +105,20 @@ extension HostConfiguration {
             if let before, let after = try? HostConfiguration(text: text).settings() {
                 try RouteHistory(after.folders).add(from: before, to: after)
             }
-            try HostFile.write(Data(text.utf8), to: file)
+            try HostFile.write(Data(text.utf8), to: target(of: file))
             return true
         }
         return (file, isNew)
+    }
+
+    /// The file that a link leads to, which is replaced in the link's place; another path is returned as it is.
+    private static func target(of file: String) -> String {
+        var status = stat()
+        guard lstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let target = realpath(file, nil) else {
+            return file
+        }
+        defer { free(target) }
+        return String(cString: target)
     }
 
     /// Held from reading a file until it is replaced.
