@@ -164,8 +164,11 @@ extension ContainerChain {
 
     private func needsStamp(_ transaction: any StorageProviding, _ context: MigrationContext) async throws -> Bool {
         switch try await standing(in: transaction, context) {
-        case .fresh: true
-        case .version(let number, let isStored): number == container.version && !isStored
+        case .fresh: return true
+        case .version(let number, let isStored):
+            // The host runs a pack's steps one by one, and no step finds data that is older than all of them.
+            try requireSteps(from: number)
+            return number == container.version && !isStored
         }
     }
 
@@ -189,9 +192,11 @@ extension ContainerChain {
         }
         for step in steps where step.from >= container.baseline {
             let probe = ProbingTransaction(transaction)
-            // What it throws is thrown again when it runs, if it finds anything.
+            // What the step itself throws is thrown again when it runs, if it finds anything.
             try? await step.run(on: ContainerStore(self, step, probe, context))
             if probe.hasFound { return true }
+            // A container that counts as new would never get what cannot be read now.
+            if let failure = probe.failure { throw failure }
         }
         return false
     }

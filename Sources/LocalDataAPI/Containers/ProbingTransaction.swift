@@ -12,6 +12,7 @@ final class ProbingTransaction: StorageTransaction {
         /// What the step has set or removed.
         var changes: [String: Data?] = [:]
         var hasFound = false
+        var failure: (any Error)?
     }
 
     private let original: any StorageProviding
@@ -22,9 +23,19 @@ final class ProbingTransaction: StorageTransaction {
     /// Whether the step has asked for a value that is there, but for versions.
     var hasFound: Bool { state.withLock { $0.hasFound } }
 
+    /// Why a value could not be looked for, so that it is not known whether it is there.
+    var failure: (any Error)? { state.withLock { $0.failure } }
+
+    private func looking<Result>(_ look: (any StorageProviding) async throws -> Result) async throws -> Result {
+        do { return try await look(original) } catch {
+            state.withLock { state in state.failure = state.failure ?? error }
+            throw error
+        }
+    }
+
     func data(for key: AnyStorageKey) async throws -> Data? {
         if let change = change(of: key) { return change }
-        let data = try await original.data(for: key)
+        let data = try await looking { try await $0.data(for: key) }
         if data != nil { find(key.descriptor.name) }
         return data
     }
@@ -35,13 +46,13 @@ final class ProbingTransaction: StorageTransaction {
 
     /// A value that is removed has been found.
     func remove(_ key: AnyStorageKey) async throws {
-        if change(of: key) == nil, try await original.exists(key) { find(key.descriptor.name) }
+        if change(of: key) == nil, try await looking({ try await $0.exists(key) }) { find(key.descriptor.name) }
         make(nil, to: key)
     }
 
     func exists(_ key: AnyStorageKey) async throws -> Bool {
         if let change = change(of: key) { return change != nil }
-        let isThere = try await original.exists(key)
+        let isThere = try await looking { try await $0.exists(key) }
         if isThere { find(key.descriptor.name) }
         return isThere
     }
