@@ -40,9 +40,9 @@ struct ContainerRun: Sendable {
 
     private func bringUpToDate() async throws -> ContainerProgress {
         if try await isCurrent() { return ContainerProgress(from: container.version, to: container.version, steps: []) }
-        var (from, done, isClean): (Int??, [Int], Bool) = (nil, [], true)
+        var (from, done): (Int??, [Int]) = (nil, [])
         for _ in 0..<chain.steps.count + Self.attempts {
-            isClean = try await finishRemovals()
+            let isClean = try await finishRemovals()
             // Another process may have been killed since.
             guard let standing = try await plan() else { continue }
             let version: Int?
@@ -58,6 +58,10 @@ struct ContainerRun: Sendable {
                 // If another process has done it, what that one removes has to be removed before the next step.
                 guard try await migrate(chain.migration(of: step)) else { break }
                 done.append(step.to)
+            }
+            if done.last == container.version {
+                return ContainerProgress(
+                    from: from ?? nil, to: container.version, steps: done, isClean: try await finishRemovals())
             }
             if version == nil || version == container.version { _ = try await migrate(chain.stamp) }
         }
