@@ -30,6 +30,11 @@ package struct OpenFile: ~Copyable {
         return result
     }
 
+    /// Sets who may read and write it.
+    package func setPermissions(_ mode: UInt32) throws(StorageError) {
+        guard fchmod(descriptor.number, mode) == 0 else { throw failure(errno, "set the mode of") }
+    }
+
     /// An extended attribute; `nil` if the file has none of that name or the file system keeps none. See xattr(7).
     package func attribute(_ name: CString) throws -> [UInt8]? { try withAttribute(name) { Array($0) } }
 

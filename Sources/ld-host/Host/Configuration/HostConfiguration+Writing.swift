@@ -44,7 +44,7 @@ extension HostConfiguration {
             if let before = try? before.settings(), let after = try? after.settings() {
                 try RouteHistory(after.folders).add(from: before, to: after)
             }
-            try HostFile.write(Data(new.text.utf8), to: Self.target(of: file))
+            try HostFile.write(Data(new.text.utf8), to: Self.target(of: file), keepingMode: true)
         }
         return file
     }

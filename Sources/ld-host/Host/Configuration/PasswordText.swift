@@ -2,7 +2,7 @@
 enum PasswordText {
     /// Whether a text has a URI with a password, or a word such as `password=...`.
     static func isIn(_ text: String) -> Bool {
-        uris(in: text).contains { hasPassword(uri: $0) } || hasAssignment(text)
+        uris(in: text).contains { hasPassword(uri: $0.rest, $0.scheme) } || hasAssignment(text)
     }
 
     /// Whether a password is assigned in a text, with or without spaces around the equals sign. No regular expression:
@@ -17,13 +17,22 @@ enum PasswordText {
         }
     }
 
-    /// The parts of a text that follow each `://`.
-    private static func uris(in text: String) -> [Substring] {
-        text.ranges(of: "://").map { text[$0.upperBound...].prefix { !$0.isWhitespace && $0 != "\"" } }
+    /// The words before each `://` of a text, and the parts that follow.
+    private static func uris(in text: String) -> [(scheme: String, rest: Substring)] {
+        text.ranges(of: "://").map {
+            let scheme = String(text[..<$0.lowerBound].reversed().prefix(while: \.isLetter).reversed())
+            return (scheme.lowercased(), text[$0.upperBound...].prefix { !$0.isWhitespace && $0 != "\"" })
+        }
     }
 
-    private static func hasPassword(uri: Substring) -> Bool {
+    /// The schemes of NATS, by which a name alone is a token.
+    private static let schemesOfTokens = ["nats", "tls", "ws", "wss"]
+
+    private static func hasPassword(uri: Substring, _ scheme: String) -> Bool {
         let authority = uri.prefix { !"/?#".contains($0) }
+        if schemesOfTokens.contains(scheme), let at = authority.lastIndex(of: "@"), at > authority.startIndex {
+            return true
+        }
         if let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":"),
             authority.index(after: colon) < at
         {

@@ -38,15 +38,26 @@ extension HostFile {
     /// Replaces a file durably: after a crash either the whole old content or the whole new one is there. Leaves no
     /// other file in its folder.
     ///
+    /// - Parameter keepingMode: Whether an existing file's permissions stay. A new file is for its owner only.
     /// - Throws: `fileError` with the file; the old content stays.
-    package static func write(_ data: Data, to path: String) throws(StorageError) {
+    package static func write(
+        _ data: Data, to path: String, keepingMode: Bool = false
+    ) throws(StorageError) {
         let file = absolute(path)
         let slash = file.lastIndex(of: "/") ?? file.startIndex
         let folder = slash == file.startIndex ? "/" : String(file[..<slash])
         let name = RelativePath(String(file[file.index(after: slash)...]))
         do throws(StorageError) {
             let directory = try DurableDirectory(root: folder, staging: .besideFile)
-            try storageErrors { try data.withUnsafeBytes { try directory.replace(name, with: $0) } }
+            var status = stat()
+            let isThere = keepingMode && stat(file, &status) == 0
+            try storageErrors {
+                try directory.replace(name) { take in
+                    try take(data.bytes)
+                } written: { new in
+                    if isThere { try new.setPermissions(UInt32(status.st_mode) & 0o777) }
+                }
+            }
         } catch {
             throw StorageError(.fileError, "'\(path)' cannot be written: \(error.message)", hint: error.hint)
         }

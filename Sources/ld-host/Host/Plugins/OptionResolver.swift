@@ -112,6 +112,7 @@ struct OptionResolver {
     }
 
     private func expand(_ text: String, _ option: ComponentOption) throws(StorageError) -> String {
+        if text.hasPrefix("~/"), let home = ConfigurationLocations.current.home { return home + text.dropFirst() }
         guard text.hasPrefix("${") else { return text }
         for (name, folder) in [
             ("data", folders.data), ("cache", folders.cache), ("state", folders.state), ("config", folders.config),
