@@ -109,6 +109,11 @@ extension StorageRouter {
                 "store '\(to)' would keep values plain that '\(from)' seals; nothing was copied",
                 hint: "seal it: ld-host config set stores.NAME.sealing keyFile")
         }
+        guard !copy.destination.isGoneWithProcess else {
+            throw StorageError(
+                .unsupported, "store '\(to)' keeps values only while a program runs; nothing was copied",
+                hint: "name a store that keeps them")
+        }
         return copy
     }
 }
