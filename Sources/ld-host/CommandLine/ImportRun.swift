@@ -116,7 +116,15 @@ struct ImportRun {
         var part = Part()
         while !part.isFull, let entry = try reader.next() {
             guard let (domain, name) = try address(entry.name) else { continue }
-            let stored = try entry.value.stored(for: try await router.key(named: name, in: domain))
+            let key = try await router.key(named: name, in: domain)
+            let stored = try entry.value.stored(for: key)
+            guard key.descriptor.security == .none || !stored.data.withUnsafeBytes({ EnvelopeHeader.begins($0) }) else {
+                throw StorageError(
+                    .securityApplicationFailed,
+                    "\(document.name): the entry '\(entry.name)' is a sealed value, which its key would seal again; "
+                        + "nothing was imported",
+                    hint: "export it where a catalog describes its key, or restore a backup")
+            }
             part.values.append(stored)
             part.bytes += stored.data.count
         }

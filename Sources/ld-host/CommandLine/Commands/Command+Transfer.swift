@@ -56,8 +56,8 @@ extension Command {
             names, a whole domain or everything by addresses.
             \(Address.selectionHelp)
             Everything means all domains except keychain and encryptedFileSystem, whose values would be in plain
-            text: name them, or use --secrets. A value that is corrupt or cannot be decrypted is left out and
-            reported, and the status is 2.
+            text: name them, or use --secrets. The same holds for values that the keys of a catalog encrypt. A value
+            that cannot be read or decrypted is left out and reported, and the status is 2.
             """,
         options: [
             Option(name: "--secrets", help: "include the keychain and encrypted values of every service, in plain text")
@@ -81,7 +81,7 @@ extension Command {
                 Output.remark("ld-host: hint: export them by name, or with --secrets")
             }
         }
-        var isWhole = failures.isEmpty
+        var (isWhole, encrypted) = (failures.isEmpty, 0)
         let progress = ProgressLine("exporting", isShown: !Output.isTerminal)
         var document = if case .scope = selection { ExportDocument(of: .names) } else { ExportDocument(of: .addresses) }
         for scope in scopes {
@@ -89,11 +89,16 @@ extension Command {
             // Entry by entry: a dictionary would hold names that differ in their bytes alone as one.
             try await router.forEachName(in: scope) { name in
                 do {
-                    guard let data = try await router.data(for: key(domain, name)) else { return }
-                    let recorded = try await router.attributes(of: key(domain, name))
+                    let key = try await router.key(named: name, in: domain)
+                    if selection == .everything, !wantsSecrets, key.isEncryptedByItself {
+                        encrypted += 1
+                        return
+                    }
+                    guard let data = try await router.data(for: key) else { return }
+                    let recorded = try await router.attributes(of: key)
                     try document.add(data, recorded: recorded?.format, expires: recorded?.expires, domain, name)
                     progress.advance()
-                } catch let error as StorageError where [.corrupt, .cannotOpen].contains(error.code) {
+                } catch let error as StorageError where unreadable.contains(error.code) {
                     Output.complain(error)
                     isWhole = false
                 }
@@ -101,11 +106,33 @@ extension Command {
         }
         document.end()
         progress.finish()
+        if encrypted > 0 {
+            Output.remark(
+                "ld-host: left out, as they would be in plain text: \(encrypted.counted("value")) that the keys encrypt"
+            )
+            Output.remark("ld-host: hint: export the domain by name, or with --secrets")
+        }
         await session.remarkLeftValues(of: selection.domain, router)
         return isWhole ? .done : .failure
     }
 
     private static let secretDomains: Set<String> = ["keychain", "encryptedFileSystem"]
+
+    /// Why one value cannot be read, while others can.
+    private static let unreadable: Set<StorageError.Code> = [
+        .corrupt, .cannotOpen, .securityApplicationFailed, .permissionDenied, .fileError,
+    ]
+}
+
+extension AnyStorageKey {
+    /// Whether it encrypts its values, in whatever domain it is.
+    fileprivate var isEncryptedByItself: Bool {
+        if case .encrypted = descriptor.security {
+            !["keychain", "encryptedFileSystem"].contains(descriptor.domain.name)
+        } else {
+            false
+        }
+    }
 }
 
 extension Command {

@@ -116,6 +116,11 @@ extension EnvelopeHeader {
 }
 
 extension EnvelopeHeader {
+    /// Whether a value is an envelope, as far as its header says.
+    package static func begins(_ value: UnsafeRawBufferPointer) -> Bool {
+        value.starts(with: magic) && (try? EnvelopeHeader(parsing: value)) != nil
+    }
+
     /// Reads the header at the start of `bytes`.
     ///
     /// - Throws: The fault; `incomplete` if `bytes` end before the header does.

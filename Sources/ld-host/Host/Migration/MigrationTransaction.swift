@@ -59,6 +59,7 @@ final class MigrationTransaction: MovingTransaction {
             let entry = try await loaded(key)
             guard let stored = entry.stored else { return nil }
             let data = try await entry.resolved.opened(stored)
+            try entry.resolved.requireOpened(data)
             return try await entry.resolved.asJSON(data, for: key)
         }
     }
@@ -246,5 +247,23 @@ final class MigrationTransaction: MovingTransaction {
             .unsupported,
             "'\(what)' was used after its migration had returned",
             hint: "let migrate(using:context:) return when all its work is done")
+    }
+}
+
+extension ResolvedKey {
+    /// - Throws: `securityApplicationFailed` for a value that is read as a plain one and is an envelope.
+    func requireOpened(_ data: Data) throws(StorageError) {
+        guard layers.isEmpty, data.withUnsafeBytes({ EnvelopeHeader.begins($0) }) else { return }
+        throw StorageError.sealedOtherwise(address)
+    }
+}
+
+extension StorageError {
+    /// A value that a migration would take for a plain one, though its key's policy has sealed it. It opens at its
+    /// address alone, so it is not moved as it is.
+    static func sealedOtherwise(_ address: StorageAddress) -> StorageError {
+        StorageError(
+            .securityApplicationFailed, "'\(address)' is sealed, and the migration reads it as a plain value",
+            hint: "give the key in the migration the security that its own key has")
     }
 }

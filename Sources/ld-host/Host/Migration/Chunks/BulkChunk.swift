@@ -131,6 +131,7 @@ struct BulkChunk {
     ) throws {
         let index = content.moves.count
         let original = try source.opening(stored)
+        try source.requireOpened(original)
         let data = migration.changesValues ? try migration.convert(original, named: source.address.name) : original
         let isChanged = migration.changesValues && data != original
         if isChanged { try migration.destination.key(destination.address.name).check(data) }

@@ -44,6 +44,10 @@ struct PlainChunk {
             mostBytes: Self.mostBytes,
             largest: Int(LargeMove.least))
         guard values.count > 0 else { return values.endsBeforeLarge ? .unfit(1) : .nothingLeft }
+        for index in 0..<values.count where EnvelopeHeader.begins(values.value(index)) {
+            throw StorageError.sealedOtherwise(
+                ledger.source.address(String(decoding: values.name(index), as: UTF8.self)))
+        }
         try entry.page[migration.id]?.requireSamePack(as: migration)
         let last = String(decoding: values.name(values.count - 1), as: UTF8.self)
         let record = try record()
