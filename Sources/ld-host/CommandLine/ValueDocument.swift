@@ -92,7 +92,7 @@ enum ValueDocument {
 
     private static func date(_ value: JSONValue?) throws(StorageError) -> Date? {
         guard let value else { return nil }
-        guard case .string(let text) = value, let date = try? Date(text, strategy: .iso8601) else {
+        guard case .string(let text) = value, let date = UTCTime.date(text) else {
             throw StorageError(
                 .deserializationFailed, "has an $expires that is no time", hint: "write it like 2030-01-31T12:00:00Z")
         }

@@ -69,7 +69,7 @@ struct WriteTerms {
     /// A time, or a time from now on.
     static func date(_ text: String) throws -> Date {
         let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
-        var date = try? Date(text, strategy: .iso8601)
+        var date = UTCTime.date(text)
         if let last = text.last, let unit = units[last], let count = UInt32(text.dropLast()), count > 0 {
             date = Date(timeIntervalSinceNow: Double(count) * unit)
         }

@@ -27,6 +27,8 @@ import Testing
         for (words, complaint) in [
             (["--create", "--if-revision", "0000000000000001"], "do not go together"),
             (["--if-revision", "12"], "is no revision"), (["--if-revision", "0000000000000000"], "is no revision"),
+            (["--expires", "2030-02-30T12:00:00Z"], "is no time"),
+            (["--expires", "2030-01-31T24:00:00Z"], "is no time"),
             (["--expires", "soon"], "is no time"), (["--expires", "-1h"], "is no time"),
             (["--expires", "0s"], "is no time"), (["--expires", "2001-01-01T00:00:00Z"], "is in the past"),
             (["--expires", "2999-01-01T00:00:00Z"], "is too late"), (["--expires", "100000w"], "is too late"),

@@ -23,3 +23,21 @@ extension Date {
     /// The date of nanoseconds since 1970 UTC.
     package init(nanoseconds: Int64) { self.init(timeIntervalSince1970: Double(nanoseconds) / 1e9) }
 }
+
+extension UTCTime {
+    /// The date of a text like 2030-01-31T12:00:00Z; `nil` if it is no such time, or one that does not exist.
+    package static func date(_ text: String) -> Date? {
+        // The strategy takes 31 April for 1 May.
+        let numbers = text.utf8.split { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            .compactMap { Int(String(decoding: $0, as: UTF8.self)) }
+        guard numbers.count >= 6, (1...12).contains(numbers[1]), numbers[2] >= 1,
+            numbers[2] <= days(in: numbers[1], of: numbers[0]), numbers[3] < 24, numbers[4] < 60, numbers[5] < 60
+        else { return nil }
+        return try? Date(text, strategy: .iso8601)
+    }
+
+    private static func days(in month: Int, of year: Int) -> Int {
+        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
+    }
+}
