@@ -162,9 +162,12 @@ extension SyncEngine {
         for (name, entry) in entries {
             var next = SyncEntry(address: entry.address)
             next.isParked = entry.isParked
-            if isEdited(name), var state = entry.state, state.version.author == group.me {
-                if !state.isShared {
-                    // Its version may have been another value's, before the device was restored.
+            let isOwn = entry.state?.version.author == group.me
+            if isEdited(name), var state = entry.state, isOwn || entry.changed > 0 {
+                if !state.isShared || !isOwn {
+                    // Its version may have been another value's, before the device was restored. Or the device has
+                    // joined again, as another one.
+                    state.isShared = false
                     state.version = SyncVersion(time: clock.tick(), author: group.me)
                     state.history.add(state.version)
                 }

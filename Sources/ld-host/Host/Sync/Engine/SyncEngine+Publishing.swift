@@ -31,7 +31,7 @@ extension SyncEngine {
     func duty(of entry: SyncEntry, _ name: String) -> Duty {
         let own = entry.published[group.me]
         if isDoubtful(own, entry) { return .release }
-        guard let state = entry.state else { return dutyOfOwn(entry) }
+        guard let state = entry.state, !entry.isParked else { return dutyOfOwn(entry) }
         let isOwn = own.map { $0.kind.isLive && $0.version == state.version } ?? false
         let holder = liveHolder(of: state.version, entry)
         if let own, own.kind.isLive, let holder, own.version != state.version || holder < group.me { return .release }

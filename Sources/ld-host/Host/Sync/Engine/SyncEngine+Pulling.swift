@@ -134,6 +134,7 @@ extension SyncEngine {
         let removed = Set(knownMembers).subtracting(group.members)
         (knownMembers, progress.epoch) = (group.members, group.epoch)
         for writer in removed { progress.writers[writer] = nil }
+        if removed.contains(group.me) { noteForgotten() }
         try saveProgress()
         var changes: [SyncChange] = []
         for (name, entry) in entries {

@@ -104,6 +104,8 @@ package final class SyncEngine {
     var vainPulls = 0
     /// What members knew of this device when they said that they lack records of it, for the last time.
     var answered: [DeviceID: SyncStatus.Known] = [:]
+    /// The counter of the last record that was published while this device was a member, as far as it knew.
+    private var publishedAsMember: UInt64 = 0
     /// Whether this process has given out a counter.
     var hasCounted = false
     /// Whether all has worked, the last time when this process pulled and published.
@@ -141,6 +143,7 @@ package final class SyncEngine {
         try push()
         try finish()
         try reportStatus()
+        if group.members.contains(group.me) { publishedAsMember = progress.confirmed }
         if savesAll { try saveDue() }
         isInTouch = true
     }
@@ -223,6 +226,7 @@ extension SyncEngine {
             progress = decoded
         }
         clock.observe(progress.time)
+        publishedAsMember = progress.confirmed
         knownMembers = group.members
         for key in replica.keys {
             let name = try group.name(of: key.address)
@@ -276,8 +280,14 @@ extension SyncEngine {
         !hasCounted && counter > progress.lastCounter || progress.gaps.contains { $0.contains(counter) }
     }
 
-    /// Whether a key has changed here since the device was restored from an older image, as far as this can be told:
-    /// in this process, or later than all counters that the device has forgotten.
+    /// The group has forgotten this device: what changed here since it published as a member is known to nobody else.
+    func noteForgotten() {
+        guard progress.forgotten == 0 else { return }
+        progress.forgotten = max(publishedAsMember, 1)
+    }
+
+    /// Whether a key has changed here since the device was restored from an older image, or since it last published
+    /// before the group forgot it, as far as this can be told: in this process, or later than a counter of that time.
     func isEdited(_ name: String) -> Bool {
         edited.contains(name) || progress.forgotten > 0 && entries[name]?.changed ?? 0 > progress.forgotten
     }
