@@ -28,7 +28,6 @@ struct StoreOpener: Sendable {
                 let opened = try image.openStore(
                     store.component, options: options, secrets: secrets(of: store, in: keychain),
                     host: HostTable.shared(for: log))
-                if store.sealing == nil { try StoreSealing.requireNone(in: opened) }
                 let identity = [store.component, String(decoding: options.identity, as: UTF8.self)]
                 return OpenStore(
                     name: store.name, store: opened, plugin: image.path, component: store.component,

@@ -38,19 +38,6 @@ final class StoreSealing: Sendable {
                 stamp: { () throws(StorageError) in try wrapped.stamp() }))
     }
 
-    /// Refuses a store that is sealed, according to the ring in it, but configured without sealing: an app would get
-    /// envelopes as values, and write plain values beside them. A store that waits for a server or for people is not
-    /// asked, since it opens without it, and one that cannot answer says so when it is used.
-    static func requireNone(in store: LoadedStore) throws(StorageError) {
-        guard store.properties.latency == .disk else { return }
-        guard let ring = try? HeldHandle(store, store.resolve(StorageAddress(place, name: ringName))),
-            (try? store.exists(ring.handle)) == true
-        else { return }
-        throw StorageError(
-            .invalidConfiguration, "its values are sealed, but its configuration has no sealing",
-            hint: "configure the store's sealing as it was; to keep the values plain, copy them to another store")
-    }
-
     /// Whether the store has a ring. Needs no key; may wait.
     func hasRing() throws(StorageError) -> Bool { try wrapped.exists() }
 
