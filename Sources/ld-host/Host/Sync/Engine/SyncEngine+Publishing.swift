@@ -105,6 +105,8 @@ extension SyncEngine {
         guard isInTouch, !progress.isJoining, progress.position != nil, isGroupKnown else { return false }
         isInTouch = false
         try push(try findDirty())
+        // Others may take this, and remove it, before this device hears that it was forgotten.
+        publishedAsMember = progress.confirmed
         dirty = []
         isInTouch = true
         return true

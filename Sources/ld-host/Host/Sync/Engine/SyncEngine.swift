@@ -105,7 +105,7 @@ package final class SyncEngine {
     /// What members knew of this device when they said that they lack records of it, for the last time.
     var answered: [DeviceID: SyncStatus.Known] = [:]
     /// The counter of the last record that was published while this device was a member, as far as it knew.
-    private var publishedAsMember: UInt64 = 0
+    var publishedAsMember: UInt64 = 0
     /// Whether this process has given out a counter.
     var hasCounted = false
     /// Whether all has worked, the last time when this process pulled and published.
