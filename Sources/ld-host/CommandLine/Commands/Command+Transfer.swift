@@ -90,7 +90,7 @@ extension Command {
             try await router.forEachName(in: scope) { name in
                 do {
                     let key = try await router.key(named: name, in: domain)
-                    if selection == .everything, !wantsSecrets, key.isEncryptedByItself {
+                    if selection == .everything, !wantsSecrets, case .encrypted = key.descriptor.security {
                         encrypted += 1
                         return
                     }
@@ -122,17 +122,6 @@ extension Command {
     private static let unreadable: Set<StorageError.Code> = [
         .corrupt, .cannotOpen, .securityApplicationFailed, .permissionDenied, .fileError,
     ]
-}
-
-extension AnyStorageKey {
-    /// Whether it encrypts its values, in whatever domain it is.
-    fileprivate var isEncryptedByItself: Bool {
-        if case .encrypted = descriptor.security {
-            !["keychain", "encryptedFileSystem"].contains(descriptor.domain.name)
-        } else {
-            false
-        }
-    }
 }
 
 extension Command {
