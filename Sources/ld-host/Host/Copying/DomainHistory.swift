@@ -112,7 +112,7 @@ struct DomainSync {
         let isHome = domains.contains(SyncDevice.homeDomain)
         return stored.filter {
             let isOfValue = $0.hasPrefix(SyncPlace.entryPrefix) || $0.hasPrefix(SyncPlace.parkedPrefix)
-            return isOfValue ? wanted.contains($0) : isHome
+            return isOfValue ? wanted.contains($0) : isHome && $0 != SyncPlace.changesName
         }
     }
 

@@ -96,4 +96,25 @@ import Testing
         try await second.sync()
         #expect(try await second.get(key) == "value")
     }
+
+    @Test("replaces no later values with the older ones of a store that takes over")
+    func older() async throws {
+        let homes = try SyncHomes()
+        try await moved(homes).set("older", for: key)
+        let (first, second) = try await homes.pair([.key(key)])
+        try await first.set("value", for: key)
+        try await first.sync()
+        try await second.sync()
+        let error = await #expect(throws: StorageError.self) { try await moved(homes).sync() }
+        #expect(
+            error?.code == .invalidConfiguration && error?.message.contains("is older than in store 'rows'") == true)
+        #expect(error?.hint == "copy the later values: ld-host store copy rows file --domain rows --overwrite")
+        try await second.sync()
+        #expect(try await second.get(key) == "value")
+        // What is written there since counts.
+        try await moved(homes).set("later", for: key)
+        #expect(try await moved(homes).sync().pending == 0)
+        try await second.sync()
+        #expect(try await second.get(key) == "later")
+    }
 }

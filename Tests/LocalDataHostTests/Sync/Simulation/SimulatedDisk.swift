@@ -5,12 +5,41 @@ import LocalDataAPI
 @testable import LocalDataHost
 
 /// The content of a simulated device's disk; a copy of it is a backup image.
+///
+/// Half of the keys are in a store of their own, the others where the progress is.
 struct SimulatedDisk {
     var values: [String: LocalValue] = [:]
     var entries: [String: Data] = [:]
     var parked: [String: Data] = [:]
     var progress: Data?
     var losers: Set<String> = []
+    /// How often the store of their own has changed, and how often it had when progress was saved.
+    var (changes, knownChanges) = (0, 0)
+    /// What a third store has, which serves that half of the keys no more, and is to serve them again.
+    var shelf: [String: LocalValue] = [:]
+    /// The keys whose values that store had when it began to serve again, if no progress was saved since.
+    var returned: Set<String>?
+
+    static func isApart(_ address: String) -> Bool { address.utf8.last.map { $0 % 2 == 1 } ?? false }
+
+    /// Puts the store of half of the keys back to what it was in an image.
+    mutating func putBack(_ image: SimulatedDisk, named name: (String) -> String?) {
+        values = values.filter { !Self.isApart($0.key) }
+        values.merge(image.values.filter { Self.isApart($0.key) }) { $1 }
+        let names = Set((0..<100).map { "userDefaults/key\($0)" }.filter(Self.isApart).compactMap(name))
+        entries = entries.filter { !names.contains($0.key) }
+        entries.merge(image.entries.filter { names.contains($0.key) }) { $1 }
+        changes = image.changes
+    }
+
+    /// Lets the third store serve, whose values are of an earlier time.
+    mutating func switchStores() {
+        let serving = values.filter { Self.isApart($0.key) }
+        values = values.filter { !Self.isApart($0.key) }
+        values.merge(shelf) { $1 }
+        returned = Set(shelf.keys)
+        shelf = serving
+    }
 }
 
 /// A value that is a set of numbers.
@@ -79,6 +108,13 @@ final class SimulatedReplica: SyncReplica {
         }
     }
 
+    func outdated() throws(StorageError) -> OutdatedKeys? {
+        var outdated = OutdatedKeys(returned: disk.returned ?? [])
+        let isPutBack = disk.changes < disk.knownChanges
+        if isPutBack { outdated.putBack = Set(keys.map(\.address).filter(SimulatedDisk.isApart)) }
+        return isPutBack || disk.returned != nil ? outdated : nil
+    }
+
     func parked(_ name: String) throws(StorageError) -> Data? { disk.parked[name] }
     func progress() throws(StorageError) -> Data? { disk.progress }
 
@@ -91,7 +127,9 @@ final class SimulatedReplica: SyncReplica {
                 continue
             }
         }
-        if let progress, refused.isEmpty { try write { $0.progress = progress } }
+        if let progress, refused.isEmpty {
+            try write { ($0.progress, $0.knownChanges, $0.returned) = (progress, $0.changes, nil) }
+        }
         return refused
     }
 
@@ -132,6 +170,7 @@ final class SimulatedReplica: SyncReplica {
 
     private static func setEntry(_ change: SyncChange, _ disk: inout SimulatedDisk) {
         disk.entries[change.name] = change.entry?.encoded()
+        if SimulatedDisk.isApart(change.address) { disk.changes += 1 }
         switch change.parked {
         case .keep: break
         case .set(let data): disk.parked[change.name] = data

@@ -3,7 +3,7 @@ import Foundation
 /// The events in the life of a simulated group.
 enum SimulatedLife: String, CaseIterable, Sendable {
     case quiet, faulty, wiped, restored, joined, removed, everything, crowded, disturbed, cautious, brittle, aged,
-        merging, hostile, defiant, sealed, regrouped
+        merging, hostile, defiant, sealed, regrouped, shelved
 
     var hazards: Simulation.Hazards {
         var hazards = Simulation.Hazards()
@@ -13,6 +13,7 @@ enum SimulatedLife: String, CaseIterable, Sendable {
         case .wiped: hazards.wipes = 3
         case .restored: hazards.restores = 10
         case .joined: hazards.joins = 8
+        case .shelved: (hazards.storesBack, hazards.steps, hazards.rounds) = (8, 120, 4)
         case .removed: (hazards.removals, hazards.devices) = (3, 5)
         case .everything:
             (hazards.wipes, hazards.restores, hazards.joins, hazards.removals) = (2, 4, 6, 3)
@@ -37,13 +38,13 @@ enum SimulatedLife: String, CaseIterable, Sendable {
         return hazards
     }
 
-    /// The number of schedules to run: 1,290 in all, and a hundred times as many with `LOCALDATA_TORTURE=1`.
+    /// The number of schedules to run: 1,440 in all, and a hundred times as many with `LOCALDATA_TORTURE=1`.
     var schedules: Int {
         let count =
             switch self {
             case .quiet: 100
             case .faulty: 200
-            case .wiped, .restored, .joined: 150
+            case .wiped, .restored, .joined, .shelved: 150
             case .removed: 120
             case .everything: 110
             case .crowded: 20

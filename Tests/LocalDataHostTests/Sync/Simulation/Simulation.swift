@@ -14,6 +14,8 @@ final class Simulation {
         var kills = 10
         var wipes = 0
         var restores = 0
+        /// The percentage of steps in which one store of a device goes back to an earlier state, or serves again.
+        var storesBack = 0
         /// The percentage of steps after which all devices exchange everything.
         var rounds = 0
         var joins = 0
@@ -152,6 +154,7 @@ final class Simulation {
         }
         if random.chance(hazards.wipes) { network.wipe(); note("wiped") }
         if random.chance(hazards.restores) { imageOrRestore(device) }
+        if hazards.storesBack > 0, random.chance(hazards.storesBack) { putStoreBack(device) }
         if random.chance(hazards.joins), devices.count < 5 { join() }
         if random.chance(hazards.removals), devices.count > 2 { remove(device) }
         for device in devices where random.chance(50) { tellMembers(device) }
@@ -244,6 +247,29 @@ final class Simulation {
             operations[index].mayBeLost = true
         }
         images.removeAll { $0.device == device.id && $0.step > image.step }
+    }
+
+    /// Puts the store of half of the keys back to what it was in an image, or lets one serve that served before.
+    private func putStoreBack(_ device: SimulatedDevice) {
+        if random.chance(40) {
+            device.observe()
+            images.append((step, device.id, device.replica.disk))
+            return note("image of \(name(device))")
+        }
+        // An app's changes that sync has not noticed stay behind in what is put away.
+        device.observe()
+        if random.chance(50) {
+            note("\(name(device)) has half of its keys in another store")
+            device.replica.disk.switchStores()
+        } else if let image = images.filter({ $0.device == device.id }).randomElement(using: &random) {
+            note("\(name(device)) has half of its keys as in step \(image.step)")
+            device.replica.disk.putBack(image.disk) { try? device.group.name(of: $0) }
+        }
+        device.stop()
+        for index in operations.indices
+        where operations[index].device == device.id && SimulatedDisk.isApart(operations[index].address) {
+            operations[index].mayBeLost = true
+        }
     }
 
     private func join() {

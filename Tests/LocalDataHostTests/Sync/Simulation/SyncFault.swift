@@ -31,12 +31,16 @@ enum SyncFault: String, CaseIterable, Sendable {
     /// Merging keeps only one of the two values.
     case forgetsMerging
 
+    /// A store that was put back, or serves again, is not noticed.
+    case overlooksEarlierStores
+
     /// The kind of schedule that reveals the fault.
     var life: SimulatedLife {
         switch self {
         case .countsWithoutClock: .aged
         case .storesNoIntent, .keepsOutboxInMemory: .brittle
         case .forgetsMerging: .merging
+        case .overlooksEarlierStores: .shelved
         case .publishesWhileJoining: .joined
         case .asksForNoConsent: .cautious
         case .ignoresExpectation: .disturbed
@@ -86,6 +90,9 @@ final class FaultyReplica: SyncReplica {
     }
     func isAtomic(_ address: String) -> Bool { fault == .storesNoIntent || base.isAtomic(address) }
     func parked(_ name: String) throws(StorageError) -> Data? { try base.parked(name) }
+    func outdated() throws(StorageError) -> OutdatedKeys? {
+        fault == .overlooksEarlierStores ? nil : try base.outdated()
+    }
 
     func forEachEntry(_ body: (String, SyncEntry) throws(StorageError) -> Void) throws(StorageError) {
         try base.forEachEntry(body)

@@ -52,6 +52,33 @@ final class MemberGroup: SyncGroup {
         try refreshKeys()
     }
 
+    /// Whether the store that kept the log has lost it.
+    var hasLostLog: Bool { log.entries.isEmpty }
+
+    /// Reads again the log that this device has lost. It is not stored yet.
+    ///
+    /// - Throws: `storeUnavailable` if the transport does not have all of it that this device knew.
+    func recoverLog(from carrier: any SyncCarrier) throws(StorageError) {
+        log.add(contentsOf: try Self.logEntries(on: carrier))
+        let epochs = Set(log.graph.entries.map(\.id.epoch))
+        guard isKnown(me), membership.keys.knownEpochs.isSubset(of: epochs) else {
+            throw StorageError(
+                .storeUnavailable,
+                "this device has lost the log of its sync group, and the transport does not have all of it",
+                hint: "let another device of the group sync, and try again; or leave the group and join again")
+        }
+        try refreshKeys()
+    }
+
+    private static func logEntries(on carrier: any SyncCarrier) throws(StorageError) -> [Data] {
+        var entries: [Data] = []
+        _ = try carrier.fetch(since: nil) { record in
+            if record.name.hasPrefix(recordPrefix) { entries.append(record.content) }
+            return entries.count < GroupLog.mostEntries
+        }
+        return entries
+    }
+
     /// Stores log and keys durably; the log first, since the keys of later epochs follow from it.
     func save() throws(StorageError) {
         try saveLog()
@@ -221,11 +248,7 @@ extension MemberGroup {
         by invitation: Invitation, named name: String, role: DeviceRole, _ carrier: any SyncCarrier,
         _ crypto: GroupCrypto, keychain: KeychainValue, page: ResolvedKey
     ) throws(StorageError) -> MemberGroup {
-        var entries: [Data] = []
-        _ = try carrier.fetch(since: nil) { record in
-            if record.name.hasPrefix(recordPrefix) { entries.append(record.content) }
-            return entries.count < GroupLog.mostEntries
-        }
+        let entries = try logEntries(on: carrier)
         let device = try DeviceKeys(creatingWith: crypto)
         let (log, keys, _) = try GroupLog.joining(
             entries, by: invitation, as: device, named: name, role: role, at: now, crypto)

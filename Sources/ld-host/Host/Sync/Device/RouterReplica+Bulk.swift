@@ -69,12 +69,16 @@ extension RouterReplica {
         BatchRecovery(snapshot: snapshot).recoverAll()
         var (rest, refused) = (indices, [Int]())
         for _ in 0..<Self.attempts where !rest.isEmpty {
-            let list = ChangeList(open, capacity: 2 * rest.count + 1)
+            let list = ChangeList(open, capacity: 2 * rest.count + 2)
             for index in rest { list.addValue(of: changes[index], at: index, key(at: changes[index].address)) }
             for index in rest { list.addEntry(of: changes[index], isNew: stores[changes[index].name] == nil) }
-            if let progress, refused.isEmpty { list.add(SyncPlace.progressName, progress) }
+            let saves = progress != nil && refused.isEmpty
+            if saves, let progress { list.add(SyncPlace.progressName, progress) }
+            if saves, known != saved { list.add(SyncPlace.storesName, known.encoded()) }
+            if open !== home { list.add(SyncPlace.changesName, nextCount(in: open)) }
             let conflicts = try open.store.apply(list.changes)
             if conflicts.isEmpty {
+                noteChange(in: open, savingProgress: saves)
                 note(rest, of: changes, but: [])
                 return refused
             }

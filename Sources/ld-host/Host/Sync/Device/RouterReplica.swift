@@ -12,16 +12,27 @@ final class RouterReplica: SyncReplica {
     private let migrations: MigrationEngine
     var snapshot: RouterSnapshot { migrations.snapshot }
     let home: OpenStore
-    private let group: MemberGroup
+    let group: MemberGroup
     private(set) var byAddress: [ExactText: SyncedKey] = [:]
     /// The stores of known entries, by the entries' names.
     var stores: [String: OpenStore] = [:]
+    /// What is known of the stores, and what of it is saved.
+    var (known, saved) = (SyncedStores(), SyncedStores())
+    /// Domains that a store serves again after another one did.
+    var returned: Set<String> = []
+    /// Milliseconds since 1970 UTC.
+    let now: @Sendable () -> UInt64
 
-    /// - Parameter home: A store whose values outlive the process.
-    init(_ keys: [SyncedKey], home: OpenStore, of group: MemberGroup, _ migrations: MigrationEngine) {
+    /// - Parameters:
+    ///   - home: A store whose values outlive the process.
+    ///   - now: Milliseconds since 1970 UTC.
+    init(
+        _ keys: [SyncedKey], home: OpenStore, of group: MemberGroup, _ migrations: MigrationEngine,
+        now: @escaping @Sendable () -> UInt64
+    ) {
         self.keys = keys.map { SyncKey(address: $0.address, policy: $0.key.descriptor.syncPolicy) }
         for key in keys where byAddress[ExactText(key.address)] == nil { byAddress[ExactText(key.address)] = key }
-        (self.home, self.group, self.migrations) = (home, group, migrations)
+        (self.home, self.group, self.migrations, self.now) = (home, group, migrations, now)
     }
 
     /// The key at an address; `nil` if this device knows none there.
@@ -82,111 +93,6 @@ final class RouterReplica: SyncReplica {
     /// What a store cannot change as one is staged in the journal, and completed after a crash.
     func isAtomic(_ address: String) -> Bool { true }
 
-    func forEachEntry(_ body: (String, SyncEntry) throws(StorageError) -> Void) throws(StorageError) {
-        var strays: [(name: String, entry: SyncEntry, store: OpenStore)] = []
-        let (serving, former) = entryStores()
-        for store in serving + former {
-            let isFormer = former.contains { $0 === store }
-            var found: [(name: String, entry: SyncEntry)] = []
-            do throws(StorageError) { found = try entries(in: store) } catch {
-                // One that does not serve any more may not answer any more.
-                guard isFormer, ![.corrupt, .unsupported].contains(error.code) else { throw error }
-            }
-            for (name, entry) in found {
-                if let key = key(at: entry.address), key.resolved.open !== store {
-                    strays.append((name, entry, store))
-                    continue
-                }
-                guard !isFormer else { continue }
-                guard stores[name] == nil else { continue }
-                stores[name] = store
-                try body(name, entry)
-            }
-        }
-        for stray in strays {
-            guard stores[stray.name] == nil else {
-                let place = try SyncPlace.entry(stray.name, in: stray.store)
-                _ = try place.sealedValue(place.layers).remove()
-                continue
-            }
-            try requireMoved(stray.entry, from: stray.store)
-            stores[stray.name] = stray.store
-            try body(stray.name, stray.entry)
-        }
-    }
-
-    /// The stores that have entries, and those that served domains of the keys' values before.
-    private func entryStores() -> (serving: [OpenStore], former: [OpenStore]) {
-        let domains = Set(byAddress.values.map(\.resolved.address.place.domain))
-        let others = domains.flatMap { snapshot.holders(of: $0) }.filter { $0.store.abilities.enumeration != nil }
-        var (serving, former): ([OpenStore], [OpenStore]) = ([], [])
-        func isNew(_ open: OpenStore) -> Bool { !(serving + former).contains { $0.identity == open.identity } }
-        for open in [home] + byAddress.values.map(\.resolved.open) where isNew(open) { serving.append(open) }
-        for open in others where isNew(open) { former.append(open) }
-        return (serving, former)
-    }
-
-    /// A value that stayed in the store which served its domain before was not removed.
-    private func requireMoved(_ entry: SyncEntry, from store: OpenStore) throws(StorageError) {
-        guard entry.state?.hash != nil, let key = key(at: entry.address), try read(entry.address) == nil else {
-            return
-        }
-        let value = try store.value(at: key.resolved.address)
-        guard try value.store.exists(value.handle) else { return }
-        let (domain, serving) = (key.resolved.address.place.domain, key.resolved.open.name)
-        throw StorageError(
-            .invalidConfiguration,
-            "'\(entry.address)' is in store '\(store.name)', and now '\(serving)' serves its domain and does not have it; "
-                + "syncing would remove it from the other devices",
-            hint: "copy what is there: ld-host store copy \(store.name) \(serving) --domain \(domain)")
-    }
-
-    /// The entries in a store, by the names of their records: read at once, if the store can.
-    private func entries(in store: OpenStore) throws(StorageError) -> [(name: String, entry: SyncEntry)] {
-        let (place, prefix) = (HostSettings.syncNamespace, SyncPlace.entryPrefix)
-        guard store.sealing == nil, store.store.abilities.bulk != nil else {
-            let names: [String] = try store.repeating { () throws(StorageError) in
-                var names: [String] = []
-                try store.store.forEachName(in: place, prefix: prefix) {
-                    names.append(String($0.dropFirst(prefix.count)))
-                    return true
-                }
-                return names
-            }
-            var entries: [(name: String, entry: SyncEntry)] = []
-            for name in names {
-                guard let data = try SyncPlace.entry(name, in: store).valueNow() else { continue }
-                entries.append((name, try Self.entry(data, named: name, in: store)))
-            }
-            return entries
-        }
-        return try store.repeating { () throws(StorageError) in
-            var entries: [(name: String, entry: SyncEntry)] = []
-            var failure: StorageError?
-            try store.store.forEachValue(in: place, prefix: prefix) { value in
-                guard let bytes = value.value else { return true }
-                let name = String(decoding: value.name.dropFirst(prefix.utf8.count), as: UTF8.self)
-                do throws(StorageError) {
-                    entries.append((name, try Self.entry(Data(bytes), named: name, in: store)))
-                } catch { failure = error }
-                return failure == nil
-            }
-            if let failure { throw failure }
-            return entries
-        }
-    }
-
-    private static func entry(
-        _ data: Data, named name: String, in store: OpenStore
-    ) throws(StorageError) -> SyncEntry {
-        if let entry = SyncEntry(data) { return entry }
-        throw SyncForm.error(
-            decoding: data, known: SyncEntry.version,
-            "what sync knows of a value, '\(HostSettings.syncNamespace)/\(SyncPlace.entryPrefix)\(name)' in store "
-                + "'\(store.name)',",
-            ifDamaged: "restore the store from a backup, or leave the group and join again")
-    }
-
     func parked(_ name: String) throws(StorageError) -> Data? {
         guard let sealed = try SyncPlace.parked(name, in: stores[name] ?? home).valueNow() else { return nil }
         return try group.openOwn(sealed, name: name)
@@ -205,11 +111,11 @@ extension RouterReplica {
         let atHome = byStore.removeValue(forKey: ObjectIdentifier(home))
         var refused: [Int] = []
         for indices in byStore.values { refused += try commitSuperseding(indices, of: changes, progress: nil) }
-        let saved = refused.isEmpty ? progress : nil
-        if let atHome {
-            refused += try commitSuperseding(atHome, of: changes, progress: saved)
-        } else if let saved {
-            try SyncPlace.progress(in: home).setNow(saved)
+        let due = refused.isEmpty ? progress : nil
+        if let due, atHome == nil, known == saved {
+            try SyncPlace.progress(in: home).setNow(due)
+        } else if due != nil || atHome != nil {
+            refused += try commitSuperseding(atHome ?? [], of: changes, progress: due)
         }
         return refused
     }
@@ -287,9 +193,17 @@ extension RouterReplica {
                     refused.append(index)
                 }
             }
-            if let progress, refused.isEmpty { batch.append(try SyncPlace.progress(in: home).changing(to: progress)) }
+            let open = indices.first.map { store(of: changes[$0]) } ?? home
+            if open !== home, !batch.isEmpty {
+                batch.append(try SyncPlace.changes(in: open).changing(to: nextCount(in: open)))
+            }
+            let saves = progress != nil && refused.isEmpty
+            if saves, let progress { batch += try saving(progress) }
             let run = BatchRun(snapshot: snapshot, changes: batch, views: Array(views.values), progress: {})
-            if !batch.isEmpty { guard try run.run() else { continue } }
+            if !batch.isEmpty {
+                guard try run.run() else { continue }
+                noteChange(in: open, savingProgress: saves)
+            }
             note(indices, of: changes, but: refused)
             return refused
         }
@@ -327,10 +241,10 @@ extension RouterReplica {
         if let old = stores[change.name], old !== store {
             // The key was not known before.
             parts.append(try SyncPlace.entry(change.name, in: old).changing(to: nil))
-            if case .keep = change.parked {
-            } else {
-                parts.append(try SyncPlace.parked(change.name, in: old).changing(to: nil))
+            if case .keep = change.parked, let record = try SyncPlace.parked(change.name, in: old).valueNow() {
+                parts.append(try SyncPlace.parked(change.name, in: store).changing(to: record))
             }
+            parts.append(try SyncPlace.parked(change.name, in: old).changing(to: nil))
         }
         if let key = key(at: change.address) {
             switch change.value {
@@ -359,7 +273,7 @@ extension RouterReplica {
 
 extension ValueAttributes {
     /// When the store wrote the value, in 65,536ths of a millisecond since 1970 UTC.
-    fileprivate var writtenAt: UInt64? {
+    var writtenAt: UInt64? {
         guard let modified, modified > 0 else { return nil }
         let (milliseconds, rest) = UInt64(modified).quotientAndRemainder(dividingBy: 1_000_000)
         return milliseconds << 16 | (rest << 16) / 1_000_000

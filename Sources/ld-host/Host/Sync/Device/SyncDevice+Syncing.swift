@@ -97,6 +97,11 @@ extension SyncDevice {
     }
 
     static func requireMember(_ group: MemberGroup) throws(StorageError) {
+        guard !group.hasLostLog else {
+            throw StorageError(
+                .notFound, "the store of the domain '\(homeDomain)' has lost what sync knew of its group",
+                hint: "read it again from the transport: ld-host sync pull")
+        }
         guard !group.isForgotten else {
             throw StorageError(
                 .permissionDenied, "this device was away for so long that its sync group has forgotten it",
@@ -113,9 +118,9 @@ extension SyncDevice {
         _ turn: Turn, to report: inout SyncReport, _ body: () throws(StorageError) -> Void
     ) throws(StorageError) {
         let before = turn.engine.counts.conflicts
-        var addresses: [String] = []
+        var (addresses, seen) = ([String](), Set<ExactText>())
         turn.engine.applied = { [applied] in
-            addresses += $0
+            addresses += $0.filter { seen.insert(ExactText($0)).inserted }
             applied($0)
         }
         defer { turn.engine.applied = { _ in } }

@@ -133,7 +133,16 @@ extension SyncDevice {
         }
         let group = try MemberGroup(membership, crypto, keychain: keychain, page: try SyncPlace.log(in: home))
         try requireSameMachine(group)
-        return try turn(of: group)
+        guard group.hasLostLog else { return try turn(of: group) }
+        try group.recoverLog(from: TransportCarrier(transport))
+        snapshot.log(
+            .warning, "sync",
+            "store '\(home.name)' has lost what sync knew of the group, so this device takes over again what the group has"
+        )
+        let turn = try turn(of: group)
+        try turn.engine.takeOverAgain()
+        try group.save()
+        return turn
     }
 
     private func turn(of group: MemberGroup) throws(StorageError) -> Turn {
@@ -142,8 +151,8 @@ extension SyncDevice {
         var limits = SyncEngine.Limits()
         limits.automatic = snapshot.settings.sync.maxAutoSyncSize
         let engine = try SyncEngine(
-            group: group, replica: RouterReplica(keys, home: home, of: group, migrations), carrier: carrier,
-            limits: limits, now: now)
+            group: group, replica: RouterReplica(keys, home: home, of: group, migrations, now: now),
+            carrier: carrier, limits: limits, now: now)
         return Turn(engine: engine, group: group, carrier: carrier)
     }
 
@@ -236,6 +245,7 @@ extension SyncDevice {
                 guard let membership = try SyncMembership.load(from: keychain, crypto) else { throw Self.noGroup }
                 let group = try MemberGroup(
                     membership, crypto, keychain: keychain, page: try SyncPlace.log(in: home))
+                if !isOffline, group.hasLostLog { try group.recoverLog(from: TransportCarrier(transport)) }
                 // The machine that this one is a copy of stays in the group.
                 if !isOffline, group.members.count > 1, group.members.contains(group.me), try !isOtherMachine(group) {
                     try group.leave(by: TransportCarrier(transport))

@@ -22,6 +22,15 @@ enum SyncPlace {
     /// How far sync has come: in one store only.
     static func progress(in open: OpenStore) throws(StorageError) -> ResolvedKey { try value(progressName, in: open) }
     static let progressName = "progress"
+
+    /// What is known of the stores: in the same store.
+    static func stores(in open: OpenStore) throws(StorageError) -> ResolvedKey { try value(storesName, in: open) }
+    static let storesName = "stores"
+
+    /// How often sync has changed something in a store, as 8 bytes, big-endian: in each but the home store.
+    static func changes(in open: OpenStore) throws(StorageError) -> ResolvedKey { try value(changesName, in: open) }
+    static let changesName = "changes"
+
     /// What stores that keep attributes keep beside them.
     static let attributes = ValueAttributes(owner: "LocalData")
 

@@ -9,6 +9,7 @@ final class SyncedKey: Sendable {
     let address: String
     /// The value behind its layers.
     let value: SealedValue
+    var domain: String { resolved.address.place.domain }
 
     init(key: AnyStorageKey, resolved: ResolvedKey) {
         (self.key, self.resolved) = (key, resolved)

@@ -147,10 +147,36 @@ extension SyncEngine {
         noteIntent(of: &change, local, gone)
     }
 
-    /// Begins again after the group has forgotten this device: what changed here since its last sync counts as a
-    /// change.
+    /// Begins again after the group has forgotten this device, or this device the group: what changed here since its
+    /// last sync counts as a change.
     func takeOverAgain() throws(StorageError) {
         try observe()
+        try takeOverAgain(OutdatedKeys())
+    }
+
+    /// Begins again, since stores have less than this device has synced. What it has not published yet stays a change,
+    /// unless it is in such a store.
+    func takeOverAgain(_ outdated: OutdatedKeys) throws(StorageError) {
+        var changes: [SyncChange] = []
+        for (name, key) in keys where !outdated.putBack.contains(key.address) {
+            guard outdated.returned.contains(key.address) else {
+                if let state = entries[name]?.state, !state.isShared, state.version.author == group.me {
+                    edited.insert(name)
+                }
+                continue
+            }
+            guard let value = try replica.read(key.address) else { continue }
+            // Whatever another store's entry says: this is the value, and it is no change.
+            var entry = entries[name] ?? SyncEntry(address: key.address)
+            let version = SyncVersion(time: clock.timeBefore(), author: group.me)
+            entry.state = SyncEntry.State(
+                version: version, history: SyncHistory([version]),
+                hash: try group.hash(of: value.data, value.attributes),
+                expires: value.attributes.expires)
+            (entry.pending, entry.isHeld, entry.changed) = (nil, false, 0)
+            changes.append(SyncChange(name: name, entry: entry))
+        }
+        try commit(changes)
         try beginAgain()
     }
 

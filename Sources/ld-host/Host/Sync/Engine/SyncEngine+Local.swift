@@ -1,4 +1,3 @@
-internal import ByteCoding
 internal import FoundationEssentials
 package import LocalDataAPI
 
@@ -34,7 +33,7 @@ extension SyncEngine {
         if entry.address.isEmpty { entry.address = address }
         guard keys[name] != nil else { return LocalState(entry: entry, value: nil, isChanged: false) }
         let value = try replica.read(address)
-        let hash = try value.map { (value) throws(StorageError) in try self.hash(value.data, value.attributes) }
+        let hash = try value.map { (value) throws(StorageError) in try group.hash(of: value.data, value.attributes) }
         if let pending = entry.pending, !entry.isHeld {
             // The process ended before the entry was stored, and maybe before the value was. A version whose record was
             // not taken in yet comes again with it; a removal was held, and its record counts as taken in.
@@ -80,14 +79,6 @@ extension SyncEngine {
         }
         let versions = [entry.state?.version, entry.pending?.version] + entry.published.values.map(\.version)
         return clock.time(ofChangeAt: value?.written, after: versions.compactMap { $0?.time }.max() ?? 0)
-    }
-
-    /// The keyed hash of a value with the attributes that belong to it on every device.
-    func hash(_ data: Data, _ attributes: ValueAttributes) throws(StorageError) -> [UInt8] {
-        var writer = ByteWriter(.bigEndian)
-        writer.addShared(attributes)
-        writer.add(data)
-        return try group.hash(Data(writer.bytes))
     }
 
     /// Asks to publish the value of a manual key.

@@ -26,7 +26,9 @@ extension SyncEngine {
     /// - Returns: The change that is to be made, with the entry in any case.
     func merge(_ remote: RemoteVersion, into local: LocalState, name: String) throws(StorageError) -> SyncChange {
         var change = SyncChange(name: name, entry: local.entry)
-        let hash = try remote.value.map { (value) throws(StorageError) in try self.hash(value.data, value.attributes) }
+        let hash = try remote.value.map { (value) throws(StorageError) in
+            try group.hash(of: value.data, value.attributes)
+        }
         guard var state = local.entry.state else { return try take(remote, hash, SyncHistory(), local, change) }
         if state.hash == hash, state.version == remote.version || !state.history.includes(remote.version) {
             state.history.add(remote.history)
@@ -115,7 +117,7 @@ extension SyncEngine {
         history.add(remote.history)
         let version = SyncVersion(time: clock.tick(), author: group.me)
         history.add(version)
-        let newHash = try self.hash(result.data, newAttributes)
+        let newHash = try group.hash(of: result.data, newAttributes)
         var change = started
         if newHash != ours.hash { change.value = .set(result.data, newAttributes) }
         let state = SyncEntry.State(

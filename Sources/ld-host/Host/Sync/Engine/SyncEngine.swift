@@ -232,6 +232,7 @@ extension SyncEngine {
             let name = try group.name(of: key.address)
             (keys[name], names[ExactText(key.address)]) = (key, name)
         }
+        let outdated = try replica.outdated()
         try replica.forEachEntry { (name, entry) throws(StorageError) in
             for state in [entry.state, entry.pending] { if let state { clock.observe(state.version.time) } }
             progress.counter = max(progress.counter, entry.published[group.me]?.counter ?? 0)
@@ -240,6 +241,9 @@ extension SyncEngine {
         // A gap was stored before the counter behind it: a process that ended in between has not given that one out.
         counters.observe(max(progress.lastCounter, progress.gaps.last?.upperBound ?? 0))
         noticeAll()
+        guard let outdated, group.members.contains(group.me) else { return }
+        progress.forgotten = max(progress.forgotten, progress.lastCounter)
+        try takeOverAgain(outdated)
     }
 
     /// Replaces what is known of a key, and what follows from it.

@@ -1,3 +1,4 @@
+internal import ByteCoding
 package import FoundationEssentials
 package import LocalDataAPI
 
@@ -67,6 +68,14 @@ package struct SyncChange: Sendable {
     var changesValue: Bool { if case .keep = value { false } else { true } }
 }
 
+/// The addresses of keys of which a store has less than this device has synced.
+package struct OutdatedKeys: Sendable {
+    /// Those in a store that was put back to an earlier state, values and entries.
+    package var putBack: Set<String> = []
+    /// Those whose value is of a time before another store served them for a while.
+    package var returned: Set<String> = []
+}
+
 /// A device's values, and what it knows of them. Calls may wait; all come from one thread at a time.
 package protocol SyncReplica: AnyObject {
     /// The keys that take part.
@@ -88,6 +97,9 @@ package protocol SyncReplica: AnyObject {
     /// Whether a value and its entry change as one, also across a crash. Where they do not, one thing goes unnoticed:
     /// that somebody removes a value between the end of a process that had just stored it, and the next one.
     func isAtomic(_ address: String) -> Bool
+
+    /// What may be older than what this device has synced; `nil` if nothing is. It is so until progress is saved.
+    func outdated() throws(StorageError) -> OutdatedKeys?
 
     /// Passes all entries, by the hashed names of their keys.
     func forEachEntry(_ body: (String, SyncEntry) throws(StorageError) -> Void) throws(StorageError)
@@ -149,6 +161,16 @@ package protocol SyncGroup: AnyObject {
 
     /// The records about the group that this device is to publish.
     func ownRecords() throws(StorageError) -> [SyncRecord]
+}
+
+extension SyncGroup {
+    /// The keyed hash of a value with the attributes that belong to it on every device.
+    func hash(of data: Data, _ attributes: ValueAttributes) throws(StorageError) -> [UInt8] {
+        var writer = ByteWriter(.bigEndian)
+        writer.addShared(attributes)
+        writer.add(data)
+        return try hash(Data(writer.bytes))
+    }
 }
 
 /// What came of opening a record.

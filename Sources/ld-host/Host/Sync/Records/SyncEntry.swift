@@ -71,6 +71,13 @@ package struct SyncEntry: Hashable, Sendable {
     /// Whether there is nothing left to remember.
     var isEmpty: Bool { state == nil && pending == nil && !isParked && published.isEmpty && lost.isEmpty }
 
+    /// Adds the later records of another entry of the key.
+    mutating func add(recordsOf other: SyncEntry) {
+        published.merge(other.published) { $0.counter < $1.counter ? $1 : $0 }
+        lost.merge(other.lost) { max($0, $1) }
+        isParked = isParked || other.isParked
+    }
+
     /// Whether it is a removal that nobody publishes.
     func isUnpublishedRemoval(of others: DeviceID) -> Bool {
         state.map { $0.hash == nil && $0.version.author != others } ?? false && pending == nil && published.isEmpty
