@@ -27,7 +27,7 @@ extension Diagnosis {
     }
 
     private static func stores(_ slot: StoreSlot, _ snapshot: RouterSnapshot) -> [Finding] {
-        guard let sealing = slot.settings.sealing else { return [] }
+        guard let sealing = slot.settings.sealing else { return sealsNoMore(slot) }
         let what = "store '\(slot.settings.name)' is sealed with \(sealing.cipher)"
         do throws(StorageError) {
             let open = try slot.openIfNeeded()
@@ -48,6 +48,15 @@ extension Diagnosis {
         } catch {
             return [Finding(what, error)]
         }
+    }
+
+    private static func sealsNoMore(_ slot: StoreSlot) -> [Finding] {
+        // Other findings report a store that cannot be opened.
+        guard let open = try? slot.openIfNeeded(),
+            let warning = try? StoreSealing.warning(of: open.name, open.store)
+        else { return [] }
+        let hint = "configure its sealing as it was; to keep values plain, copy them to another store before"
+        return [Finding(warning, hint: hint, isProblem: true)]
     }
 
     private static func journal(_ snapshot: RouterSnapshot) -> [Finding] {

@@ -28,6 +28,9 @@ struct StoreOpener: Sendable {
                 let opened = try image.openStore(
                     store.component, options: options, secrets: secrets(of: store, in: keychain),
                     host: HostTable.shared(for: log))
+                if store.sealing == nil, let warning = try StoreSealing.warning(of: store.name, opened) {
+                    log(.warning, "router", warning)
+                }
                 let identity = [store.component, String(decoding: options.identity, as: UTF8.self)]
                 return OpenStore(
                     name: store.name, store: opened, plugin: image.path, component: store.component,
