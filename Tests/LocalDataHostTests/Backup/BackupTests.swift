@@ -126,7 +126,7 @@ import Testing
         #expect(other.files("data").isEmpty)
     }
 
-    @Test("a key ring that exists is kept if it has the backup's keys, and otherwise nothing is restored")
+    @Test("a key ring that exists is kept, and gets the backup's keys that it lacks")
     func rings() async throws {
         let (home, other) = (try SealedHome(), try SealedHome())
         defer {
@@ -140,10 +140,17 @@ import Testing
         #expect(try await restore(router, path).restored == 1)
         #expect(try await router.get(Self.secret) == "value of \(Self.secret.domain)")
         let stranger = try other.router()
-        try await stranger.set("another", for: textKey("another", .encryptedFileSystem(), security: .recommended))
-        let error = try await StorageError.of { try await restore(stranger, path, overwriting: true) }
-        #expect(error.code == .busy && error.message.contains("never overwritten"), "\(error)")
-        #expect(try await !stranger.exists(Self.keys[0]))
+        let another = textKey("another", .encryptedFileSystem(), security: .recommended)
+        try await stranger.set("another", for: another)
+        let active = try await stranger.keys(of: .master).first
+        let report = try await restore(stranger, path)
+        #expect(report.joinedRings == ["keychain:LocalData/master"])
+        for router in [stranger, try other.router()] {
+            #expect(try await router.get(Self.secret) == "value of \(Self.secret.domain)")
+            #expect(try await router.get(another) == "another")
+            let keys = try await router.keys(of: .master)
+            #expect(keys.map(\.state) == ["active", "decrypt-only"] && keys.first?.id == active?.id)
+        }
     }
 
     @Test("a backup includes the ledger's records of a migration, which can be undone after the restore")

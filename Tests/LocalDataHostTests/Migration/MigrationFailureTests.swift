@@ -270,6 +270,26 @@ import Testing
         #expect(try await router.get(key) == "second")
         #expect(try await !router.exists(old))
     }
+
+    @Test("nothing moves from a lasting store to one that is gone with the program")
+    func goneWithProgram() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let source: StorageKey<String> = MigrationHome.key("old.1", .fileSystem())
+        let router = try home.home.router(domains: "fileSystem: \"file\", rows: \"memory\"", "")
+        try await router.set("data", for: source)
+        let key: StorageKey<String> = MigrationHome.key("new", .custom(name: "rows")) {
+            AnyStorageMigration(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(source)))
+        }
+        try await router.registerMigration(BulkMigrationTests.move(.fileSystem(), .custom(name: "rows")))
+        for error in [
+            await MigrationError.of { try await router.get(key) },
+            await MigrationError.of { try await router.runMigration("move") },
+        ] {
+            #expect(error?.code == .storageFailed && error?.message.contains("while this program runs") == true)
+        }
+        #expect(try await router.get(source) == "data")
+    }
 }
 
 /// Two keys, each of which migrates the other's value.

@@ -81,9 +81,9 @@ extension Command {
             for address in report.conflicts {
                 Output.sentence("the store has another value of \(Printable(address))", indent: 4)
             }
-            for address in report.differentRings {
+            for address in report.joinedRings {
                 Output.sentence(
-                    "the keychain has other keys at \(Printable(address)), which are never overwritten", indent: 4)
+                    "the key ring \(Printable(address)) would get the keys of the backup, which only open", indent: 4)
             }
         } else {
             let count = report.domains.reduce(0) { $0 + $1.new + $1.different }

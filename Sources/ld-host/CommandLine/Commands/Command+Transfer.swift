@@ -98,7 +98,7 @@ extension Command {
                     let recorded = try await router.attributes(of: key)
                     try document.add(data, recorded: recorded?.format, expires: recorded?.expires, domain, name)
                     progress.advance()
-                } catch let error as StorageError where unreadable.contains(error.code) {
+                } catch let error as StorageError where error.isOfOneValue {
                     Output.complain(error)
                     isWhole = false
                 }
@@ -117,11 +117,6 @@ extension Command {
     }
 
     private static let secretDomains: Set<String> = ["keychain", "encryptedFileSystem"]
-
-    /// Why one value cannot be read, while others can.
-    private static let unreadable: Set<StorageError.Code> = [
-        .corrupt, .cannotOpen, .securityApplicationFailed, .permissionDenied, .fileError,
-    ]
 }
 
 extension Command {

@@ -127,7 +127,7 @@ struct BackupRun {
             // What cannot be read is noticed before any of it is written.
             guard try value.digest() != nil else { return false }
         } catch {
-            guard [.cannotOpen, .corrupt].contains(error.code) else { throw error }
+            guard error.isOfOneValue else { throw error }
             report.failures[item.description] = error.message
             return false
         }

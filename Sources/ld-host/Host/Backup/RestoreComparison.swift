@@ -35,7 +35,8 @@ final class RestoreComparison {
     private(set) var sealed: [ObjectIdentifier: (open: OpenStore, places: Set<SealedPlace>)] = [:]
     /// Namespaces with their own folders, which the rings must know.
     private(set) var folders: Set<SealedPlace> = []
-    private var differentRing: String?
+    /// The keys of the backup that a ring here does not have.
+    private(set) var missingKeys: [(service: String, account: String, keys: [KeyRingState.Entry])] = []
     private(set) var addsRing = false
     private(set) var presentRings: [(service: String, account: String)] = []
     private(set) var salt: Data?
@@ -178,15 +179,14 @@ final class RestoreComparison {
             return .add
         }
         defer { stored.resetBytes(in: 0..<stored.count) }
-        let present = try? stored.withBuffer { (bytes) throws(StorageError) in
-            try KeyRingState(decoding: bytes, of: "a key ring")
+        let present = try stored.withBuffer { (bytes) throws(StorageError) in
+            try KeyRingState(decoding: bytes, of: "'\(address)', where the backup has a key ring,")
         }
-        // A ring that has every key of the backup's has only gained keys since.
-        if let present, Set(present.entries.map(\.id)).isSuperset(of: ring.entries.map(\.id)) {
-            presentRings.append((item.scope, item.name))
-        } else {
-            differentRing = "\(address)"
-            report.differentRings.append("\(address)")
+        presentRings.append((item.scope, item.name))
+        let missing = ring.entries.filter { present[$0.id] == nil }
+        if !missing.isEmpty {
+            missingKeys.append((item.scope, item.name, missing))
+            report.joinedRings.append("\(address)")
         }
         return .skip
     }
@@ -266,16 +266,8 @@ final class RestoreComparison {
         return count
     }
 
-    /// Throws `busy` if the file has other values than the stores, which are not to be replaced, or other keys.
+    /// Throws `busy` if the file has other values than the stores, which are not to be replaced.
     func requireNoConflict() throws(StorageError) {
-        if let differentRing {
-            throw StorageError(
-                .busy,
-                "the backup and the keychain have different keys at '\(differentRing)', which are never overwritten: "
-                    + "values that they seal would be lost; nothing was restored",
-                hint: "restore where no key ring exists yet, or keep this one by another name: ld-host config set "
-                    + "encryption.account NAME, then ld-host reseal")
-        }
         let count = report.domains.reduce(0) { $0 + $1.different }
         guard count > 0, !overwrites else { return }
         throw StorageError(
@@ -315,8 +307,8 @@ package struct RestoreReport: Encodable, Sendable {
     package internal(set) var conflicts: [String] = []
     /// The number of key rings that are missing here.
     package internal(set) var rings = 0
-    /// The addresses where the keychain has other keys.
-    package internal(set) var differentRings: [String] = []
+    /// The addresses of rings that the keychain has, and that get keys of the backup, which only open.
+    package internal(set) var joinedRings: [String] = []
     /// The number of the ledger's entries that are missing here, or to be replaced.
     package internal(set) var ledger = 0
     /// The number of values, rings and entries of the ledger that were restored.

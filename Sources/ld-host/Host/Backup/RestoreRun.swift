@@ -20,6 +20,8 @@ struct RestoreRun {
     func restore() throws(StorageError) -> RestoreReport {
         var report = found.report
         report.restored = found.decisions.count { $0 != .skip }
+        // Without the values, they do no harm.
+        try joinRings()
         guard report.restored > 0 else { return report }
         try rememberFolders()
         let keychain = snapshot.settings.routes["keychain"]?.store.name
@@ -37,6 +39,13 @@ struct RestoreRun {
         // A ring that was missing is there now.
         snapshot.rings.forgetKeys()
         return report
+    }
+
+    /// Adds the backup's keys to rings that are there already, before the values arrive that they open.
+    private func joinRings() throws(StorageError) {
+        for (service, account, keys) in found.missingKeys {
+            try snapshot.rings.ring(named: MasterRings.name(service, account)).change { $0.join(keys) }
+        }
     }
 
     /// Records namespaces with their own found.folders in rings that are there already, before their values arrive.

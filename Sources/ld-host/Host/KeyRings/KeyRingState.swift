@@ -79,6 +79,14 @@ extension KeyRingState {
         entries.append(Entry(id: id, use: .decryptOnly, created: Int64(time(nil)), material: material))
     }
 
+    /// Adds keys of another ring that this one does not have. None of them seals.
+    mutating func join(_ others: [Entry]) {
+        for var entry in others where self[entry.id] == nil {
+            if entry.use == .active { entry.use = .decryptOnly }
+            entries.append(entry)
+        }
+    }
+
     /// Sets a key's use.
     mutating func set(_ use: Use, of id: KeyID) {
         for index in entries.indices where entries[index].id == id { entries[index].use = use }

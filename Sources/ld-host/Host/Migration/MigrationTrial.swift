@@ -79,6 +79,9 @@ struct MigrationTrial: Sendable {
         try await transaction.settleMoves()
         let work = Work(decision, transaction, result, duration: (clock.now - start) / .seconds(1))
         try requireOtherValues(work.entries)
+        for entry in work.entries where entry.isRemoved {
+            try entry.resolved.open.requireLasting(destination.open, for: entry.resolved.address)
+        }
         if decision == .bring {
             try migration.requireEffect(
                 work.hasValue(at: destination.address) ?? (migration.effect == .removes), at: destination.address)

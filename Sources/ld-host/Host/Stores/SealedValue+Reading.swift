@@ -137,3 +137,10 @@ extension SealedValue {
         if goesOn { finish(openers.dropFirst(), body, fail) }
     }
 }
+
+extension StorageError {
+    /// Whether reading has failed for a reason that other values need not share.
+    package var isOfOneValue: Bool {
+        [.corrupt, .cannotOpen, .securityApplicationFailed, .permissionDenied, .fileError].contains(code)
+    }
+}

@@ -44,8 +44,8 @@ final class StoreSealing: Sendable {
         guard store.properties.latency == .disk else { return nil }
         let handle = HeldHandle(store, try store.resolve(StorageAddress(place, name: ringName)))
         guard try store.exists(handle.handle) else { return nil }
-        return "store '\(name)' has sealed values, and its configuration has no sealing: they cannot be opened, and new "
-            + "values are kept plain"
+        return "store '\(name)' has sealed values, and its configuration has no sealing: they cannot be opened, and "
+            + "new values are kept plain"
     }
 
     /// Whether the store has a ring. Needs no key; may wait.

@@ -18,6 +18,7 @@ struct BulkLedger: Sendable {
         _ migration: AnyBulkMigration, from source: BulkPlace, to destination: BulkPlace, _ snapshot: RouterSnapshot,
         chunkSize: Int? = nil
     ) throws(StorageError) {
+        try source.open.requireLasting(destination.open, for: source.address("\(source.range.prefix)*"))
         self.migration = migration
         self.source = source
         self.destination = destination
