@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import JSON
 internal import LocalDataAPI
 internal import LocalDataHost
 
@@ -16,12 +17,8 @@ enum BatchDocument {
         for (index, line) in data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
             guard !line.allSatisfy({ $0 == 0x20 || (0x09...0x0D).contains($0) }) else { continue }
             let place = "\(file), line \(index + 1)"
-            guard String(validating: line, as: UTF8.self) != nil,
-                // In an array: the decoder reads past the end of a bare number.
-                let decoded = try? JSONDecoder().decode([JSONValue].self, from: Data("[".utf8) + line + Data("]".utf8)),
-                decoded.count == 1, case .object(let members) = decoded[0],
-                members.count == memberCount(of: Data(line), place),
-                let change = try change(members, place)
+            guard case .object(let object)? = try read(Array(line), place)?.content,
+                let change = try change(object, place)
             else {
                 throw StorageError(
                     .deserializationFailed,
@@ -33,25 +30,24 @@ enum BatchDocument {
         return changes
     }
 
-    /// How many members the object has that a line is, with every repeated name.
-    private static func memberCount(of line: Data, _ place: String) -> Int? {
-        guard var json = try? JSONReader(InputDocument(line, named: place)), (try? json.enter(object: true)) == true
-        else {
-            return nil
+    /// The JSON that a line is; `nil` if it is none.
+    private static func read(_ line: [UInt8], _ place: String) throws(StorageError) -> JSON? {
+        do throws(JSONFault) { return try JSON.read(line, deepest: ValueDocument.deepest) } catch {
+            guard let repeated = error.repeated else { return nil }
+            throw StorageError(
+                .deserializationFailed, "\(place): an object has two members '\(repeated.name)'; nothing was done",
+                hint: "leave one of them out")
         }
-        var count = 0
-        while (try? json.hasNext()) == true, (try? json.name()) != nil, (try? json.value()) != nil { count += 1 }
-        return count
     }
 
-    private static func change(_ members: [String: JSONValue], _ place: String) throws(StorageError) -> Change? {
-        if case .string(let address)? = members["set"], let value = members["value"], members.count == 2 {
+    private static func change(_ object: JSONObject, _ place: String) throws(StorageError) -> Change? {
+        if case .string(let address)? = object["set"]?.content, let value = object["value"], object.members.count == 2 {
             do throws(StorageError) { return Change(address: address, value: try ValueDocument.read(value)) } catch {
                 throw StorageError(
                     error.code, "\(place): the value \(error.message); nothing was done", hint: error.hint)
             }
         }
-        if case .string(let address)? = members["remove"], members.count == 1 {
+        if case .string(let address)? = object["remove"]?.content, object.members.count == 1 {
             return Change(address: address, value: nil)
         }
         return nil

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import JSON
 internal import LocalDataAPI
 internal import LocalDataHost
 
@@ -76,7 +77,7 @@ struct EntryReader {
         return count == 2
     }
 
-    private mutating func nextEntry() throws(StorageError) -> (name: String, value: JSONValue)? {
+    private mutating func nextEntry() throws(StorageError) -> (name: String, value: JSON)? {
         if !isBegun {
             try begin()
             isBegun = true
@@ -90,17 +91,17 @@ struct EntryReader {
         let (nameText, text) = (try json.name(), try json.value())
         note(nameText)
         note(text)
-        guard case .string(let name) = try decoded(nameText) else { throw json.malformed }
-        return (name, try decoded(text, entry: name))
+        guard case .string(let name) = try decoded(nameText).content else { throw json.malformed }
+        return (name, try decoded(text))
     }
 
     private mutating func element(
         of path: String, named field: String
-    ) throws(StorageError) -> (name: String, value: JSONValue) {
+    ) throws(StorageError) -> (name: String, value: JSON) {
         let text = try json.value()
         note(text)
         let element = try decoded(text)
-        guard case .object(let members) = element, let name = members[field]?.nameText else {
+        guard case .object(let members) = element.content, let name = members[field]?.nameText else {
             throw StorageError(
                 .deserializationFailed,
                 "\(file): element \(count) of '\(path)' has no text or number in a member '\(field)'; "
@@ -116,7 +117,7 @@ struct EntryReader {
         case .addresses: guard try AddressDocument.enter(&json) else { throw json.malformed }
         case .names:
             if try json.enter(object: true) { return }
-            let value = try json.peek() == UInt8(ascii: "[") ? JSONValue.array([]) : try decoded(try json.value())
+            let value = try json.peek() == UInt8(ascii: "[") ? JSON.array([]) : try decoded(try json.value())
             throw StorageError(
                 .deserializationFailed, "\(file) holds \(value.kind); expected an object",
                 hint: "for an array use --each PATH --name FIELD")
@@ -137,7 +138,7 @@ struct EntryReader {
     private mutating func find(_ segment: String) throws(StorageError) -> Bool {
         if try json.enter(object: true) {
             while try json.hasNext() {
-                if case .string(let name) = try decoded(try json.name()), name == segment { return true }
+                if case .string(let name) = try decoded(try json.name()).content, name == segment { return true }
                 _ = try decoded(try json.value())
             }
         } else if try json.enter(object: false), let wanted = ConfigurationPath.index(segment) {
@@ -173,23 +174,14 @@ struct EntryReader {
         text.withUnsafeBytes { hasher.combine(bytes: $0) }
     }
 
-    /// - Parameter entry: The name of the entry whose value it is.
-    private func decoded(_ text: Data, entry: String? = nil) throws(StorageError) -> JSONValue {
+    private func decoded(_ text: Data) throws(StorageError) -> JSON {
         if let string = JSONText.plain(text) { return .string(string) }
         guard String(validating: text, as: UTF8.self) != nil else {
             throw StorageError(
                 .deserializationFailed, "\(file) is not UTF-8, as JSON is",
                 hint: "write bytes that are not text as {\"$base64\": \"...\"}")
         }
-        // In an array: the decoder reads past the end of a bare number.
-        let values = try? JSONDecoder().decode([JSONValue].self, from: Data("[".utf8) + text + Data("]".utf8))
-        if let values, values.count == 1 { return values[0] }
-        if let fault = json.malformed(value: text) { throw fault }
-        // JSON itself sets numbers no limit.
-        let place = entry.map { "\(file): the entry '\($0)'" } ?? file
-        throw StorageError(
-            .deserializationFailed, "\(place) has a number that is too large; nothing was imported",
-            hint: "write such values as text or base64: {\"$base64\": \"...\"}")
+        return try json.decoded(text)
     }
 }
 
@@ -224,11 +216,11 @@ enum AddressDocument {
     }
 }
 
-extension JSONValue {
+extension JSON {
     fileprivate var nameText: String? {
-        switch self {
+        switch content {
         case .string(let text): text
-        case .integer(let number): String(number)
+        case .number(let text): Int64(text).map { String($0) }
         default: nil
         }
     }

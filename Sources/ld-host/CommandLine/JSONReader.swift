@@ -80,13 +80,16 @@ struct JSONReader {
     /// What is wrong if something else is expected here.
     var malformed: StorageError { malformed(at: cursor.position) }
 
-    /// What is wrong with the value that was read last; `nil` if it is JSON.
-    func malformed(value text: Data) -> StorageError? {
+    /// The value that was read last.
+    ///
+    /// - Throws: `deserializationFailed` if it is not JSON, or an object in it has two members of one name.
+    func decoded(_ text: Data) throws(StorageError) -> JSON {
         do throws(JSONFault) {
-            return try JSON.read(Array(text), deepest: 512) == nil ? malformed(at: start) : nil
+            if let value = try JSON.read(Array(text), deepest: ValueDocument.deepest) { return value }
         } catch {
-            return malformed(at: start + error.offset, error.reason)
+            throw malformed(at: start + error.offset, error.reason)
         }
+        throw malformed(at: start)
     }
 
     private func malformed(at offset: Int, _ reason: JSONFault.Reason? = nil) -> StorageError {

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import JSON
 internal import LocalDataAPI
 internal import LocalDataHost
 
@@ -40,59 +41,64 @@ enum ValueDocument {
     /// - Parameter recorded: The format that is recorded beside the value. What the form of the entry does not say is a
     ///   member.
     /// - Parameter expires: When the value expires, in nanoseconds since 1970; a member says so, to the second.
-    static func entry(for data: Data, recorded: SerializerFormat?, expires: Int64? = nil) -> JSONValue {
+    static func entry(for data: Data, recorded: SerializerFormat?, expires: Int64? = nil) -> JSON {
         guard let expires else { return entry(for: data, recorded) }
         let entry = entry(for: data, recorded)
-        var members = [json: entry]
-        if case .object(let marked) = entry, isMarked(entry) { members = marked }
-        members[self.expires] = .string(UTCTime.text(expires))
-        return .object(members)
+        let time = (name: self.expires, value: JSON.string(UTCTime.text(expires)))
+        guard let marked = marked(entry) else { return object([time, (json, entry)]) }
+        return object(marked.members.map { ($0.name, $0.value) } + [time])
     }
 
-    private static func entry(for data: Data, _ recorded: SerializerFormat?) -> JSONValue {
-        let value = (try? JSONDecoder().decode(JSONValue.self, from: data)).flatMap {
-            (try? serialized($0)) == data ? $0 : nil
-        }
-        let string = String(validating: data, as: UTF8.self).map { JSONValue.string($0) }
-        let bytes = JSONValue.string(data.base64EncodedString())
+    private static func entry(for data: Data, _ recorded: SerializerFormat?) -> JSON {
+        let value = (try? JSON.read(Array(data), deepest: deepest)).flatMap { $0.text.elementsEqual(data) ? $0 : nil }
+        let string = String(validating: data, as: UTF8.self).map { JSON.string($0) }
+        let bytes = JSON.string(data.base64EncodedString())
         switch (recorded, value, string) {
-        case (nil, let value?, _) where !isMarked(value): return value
-        case (.json, let value?, _): return isMarked(value) ? .object([json: value]) : value
-        case (nil, _, let string?), (.text, _, let string?): return .object([text: string])
-        case (nil, _, nil), (.data, _, nil): return .object([base64: bytes])
+        case (nil, let value?, _) where marked(value) == nil: return value
+        case (.json, let value?, _): return marked(value) == nil ? value : object([(json, value)])
+        case (nil, _, let string?), (.text, _, let string?): return object([(text, string)])
+        case (nil, _, nil), (.data, _, nil): return object([(base64, bytes)])
         case (let recorded?, _, _):
             let member = value.map { (json, $0) } ?? string.map { (text, $0) } ?? (base64, bytes)
-            return .object([member.0: member.1, format: .string(recorded.rawValue)])
+            return object([member, (format, .string(recorded.rawValue))])
         }
     }
 
     /// The same as bytes, whatever they are.
-    static func bytes(_ data: Data, recorded: SerializerFormat?, expires: Int64?) -> JSONValue {
-        var members = [base64: JSONValue.string(data.base64EncodedString())]
-        if let recorded, recorded != .data { members[format] = .string(recorded.rawValue) }
-        if let expires { members[self.expires] = .string(UTCTime.text(expires)) }
-        return .object(members)
+    static func bytes(_ data: Data, recorded: SerializerFormat?, expires: Int64?) -> JSON {
+        var members = [(name: base64, value: JSON.string(data.base64EncodedString()))]
+        if let recorded, recorded != .data { members.append((format, .string(recorded.rawValue))) }
+        if let expires { members.append((self.expires, .string(UTCTime.text(expires)))) }
+        return object(members)
     }
 
-    private static func isMarked(_ value: JSONValue) -> Bool {
-        guard case .object(let members) = value else { return false }
-        let beside = (members[format] == nil ? 0 : 1) + (members[expires] == nil ? 0 : 1)
-        return members.count == 1 + beside && [json, text, base64].contains { members[$0] != nil }
+    /// An object of members in the order of their names.
+    private static func object(_ members: [(name: String, value: JSON)]) -> JSON {
+        .object(JSONObject(members: members.sorted { $0.name < $1.name }.map { .init(name: $0.name, value: $0.value) }))
     }
+
+    /// The object that a value is if it stands for bytes; `nil` for any other value.
+    private static func marked(_ value: JSON) -> JSONObject? {
+        guard case .object(let object) = value.content else { return nil }
+        let beside = (object[format] == nil ? 0 : 1) + (object[expires] == nil ? 0 : 1)
+        let isMarked = object.members.count == 1 + beside && [json, text, base64].contains { object[$0] != nil }
+        return isMarked ? object : nil
+    }
+
+    /// How deep values may be nested.
+    static let deepest = 512
 
     /// The value of an entry.
-    static func read(_ value: JSONValue) throws(StorageError) -> Entry {
-        guard case .object(let members) = value, isMarked(value) else {
-            return Entry(data: try serialized(value), form: .json)
-        }
-        var entry = try readBytes(of: value, members)
-        entry.expires = try date(members[expires])
+    static func read(_ value: JSON) throws(StorageError) -> Entry {
+        guard let object = marked(value) else { return Entry(data: Data(value.text), form: .json) }
+        var entry = try readBytes(of: value, object)
+        entry.expires = try date(object[expires])
         return entry
     }
 
-    private static func date(_ value: JSONValue?) throws(StorageError) -> Date? {
+    private static func date(_ value: JSON?) throws(StorageError) -> Date? {
         guard let value else { return nil }
-        guard case .string(let text) = value, let date = UTCTime.date(text) else {
+        guard case .string(let text) = value.content, let date = UTCTime.date(text) else {
             throw StorageError(
                 .deserializationFailed, "has an $expires that is no time", hint: "write it like 2030-01-31T12:00:00Z")
         }
@@ -104,50 +110,27 @@ enum ValueDocument {
         return date
     }
 
-    private static func readBytes(
-        of value: JSONValue, _ members: [String: JSONValue]
-    ) throws(StorageError) -> Entry {
+    private static func readBytes(of value: JSON, _ object: JSONObject) throws(StorageError) -> Entry {
         var named: SerializerFormat?
-        if let name = members[format] {
-            guard case .string(let name) = name, let known = SerializerFormat(rawValue: name) else {
+        if let name = object[format] {
+            guard case .string(let name) = name.content, let known = SerializerFormat(rawValue: name) else {
                 throw StorageError(
                     .deserializationFailed, "has a $format that is unknown",
                     hint: "use one of \(SerializerFormat.allCases.map(\.rawValue).joined(separator: ", "))")
             }
             named = known
         }
-        if let value = members[json] { return Entry(data: try serialized(value), form: .json, format: named) }
-        if case .string(let string)? = members[text] {
+        if let value = object[json] { return Entry(data: Data(value.text), form: .json, format: named) }
+        if case .string(let string)? = object[text]?.content {
             return Entry(data: Data(string.utf8), form: .text, format: named)
         }
-        if case .string(let string)? = members[base64] {
+        if case .string(let string)? = object[base64]?.content {
             guard let data = Data(base64Encoded: string) else {
                 throw StorageError(.deserializationFailed, "is marked $base64 and its text is not base64")
             }
             return Entry(data: data, form: .data, format: named)
         }
-        return Entry(data: try serialized(value), form: .json)
-    }
-
-    private static func serialized(_ value: JSONValue) throws(StorageError) -> Data {
-        guard value.isExact else {
-            throw StorageError(
-                .deserializationFailed, "has a whole number beyond 2^53, which would not be kept exactly",
-                hint: "write it as text")
-        }
-        return Data(try value.serialized().utf8)
-    }
-}
-
-extension JSONValue {
-    /// Whether every number in it equals the one in the text, as precisely as a `Double` can.
-    fileprivate var isExact: Bool {
-        switch self {
-        case .double(let number): number.magnitude < 0x1p53 || number.rounded() != number
-        case .array(let elements): elements.allSatisfy(\.isExact)
-        case .object(let members): members.values.allSatisfy(\.isExact)
-        default: true
-        }
+        return Entry(data: Data(value.text), form: .json)
     }
 }
 
@@ -184,9 +167,9 @@ struct ExportDocument {
             ? ValueDocument.bytes(data, recorded: recorded, expires: expires)
             : ValueDocument.entry(for: data, recorded: recorded, expires: expires)
         let line =
-            "\(isEmpty ? "" : ",")\n\(naming == .addresses ? "    " : "  ")\(try JSONValue.string(title).serialized()): "
-            + (try value.serialized())
-        Output.write(PrintableText.escaped(json: Data(line.utf8)))
+            Array("\(isEmpty ? "" : ",")\n\(naming == .addresses ? "    " : "  ")".utf8) + JSON.string(title).text
+            + Array(": ".utf8) + value.text
+        Output.write(PrintableText.escaped(json: Data(line)))
         isEmpty = false
     }
 
