@@ -204,9 +204,10 @@ extension ContainerChain {
 
 /// What can be known to be wrong before anything is read.
 extension ContainerChain {
+    /// - Parameter isComplete: Whether all steps to the version must be there.
     /// - Throws: `validationFailed` if a step is missing, is there twice or leads nowhere, or if settings get in each
     ///   other's way; `conflict` if a declared step moves two values to one key, or one to two.
-    package func validate() throws(MigrationError) {
+    package func validate(complete isComplete: Bool = true) throws(MigrationError) {
         try container.validate()
         for step in steps {
             guard step.from >= 1, step.to == step.from + 1 else {
@@ -220,7 +221,7 @@ extension ContainerChain {
         for (step, next) in zip(steps, steps.dropFirst()) where step.from == next.from {
             throw refused("has the step \(step.from) -> \(step.to) twice; join the two")
         }
-        try requireSteps(from: container.baseline)
+        if isComplete { try requireSteps(from: container.baseline) }
     }
 
     /// - Throws: `validationFailed` with the first missing step.

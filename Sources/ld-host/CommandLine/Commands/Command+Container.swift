@@ -13,12 +13,13 @@ extension Command {
         name: "container diff", operands: "OLD NEW", count: 2...2,
         summary: "print the steps that a new release's settings lack",
         details: """
-            \(manifests) Prints the missing steps as a manifest, and nothing if no step is missing. A setting that is
-            gone and a new one of the same type with a similar name may be the same: such renames are suggestions to
-            review, and standard error lists them. Nothing is stored or run.
+            \(manifests) Prints the missing step of each container as its manifest has it, and nothing if no step is
+            missing; NEW may have the new version already. A setting that is gone and a new one of the same type with a
+            similar name may be the same: such renames are suggestions to review, and standard error lists them. Nothing
+            is stored or run.
             """
     ) { arguments, _ in
-        let (old, new) = (try chains(arguments.operands[0]), try chains(arguments.operands[1]))
+        let (old, new) = (try chains(arguments.operands[0]), try chains(arguments.operands[1], complete: false))
         let (pairs, gone) = ContainerComparison.all(old, new)
         let missing = pairs.filter { $0.missingStep != nil }
         for pair in missing {
@@ -66,12 +67,14 @@ extension Command {
         return problems.isEmpty ? .done : .failure
     }
 
-    private static func chains(_ path: String) throws(StorageError) -> [ContainerChain] {
+    private static func chains(
+        _ path: String, complete isComplete: Bool = true
+    ) throws(StorageError) -> [ContainerChain] {
         let data: Data
         do { data = try Data(contentsOf: URL(filePath: path)) } catch {
             throw StorageError(
                 .fileError, "the manifest '\(path)' cannot be read", hint: "name a file that you may read")
         }
-        return try Manifest([UInt8](data), of: path).containers
+        return try Manifest([UInt8](data), of: path, complete: isComplete).containers
     }
 }

@@ -13,6 +13,7 @@ extension Command {
         let keys: Int
         let isJoining: Bool
         let isComplete: Bool
+        let awaited: [String]
         let pending: Int
         let tooLarge: [String]
         let removalsToAccept: Int
@@ -22,7 +23,8 @@ extension Command {
 
         init(_ report: SyncReport) {
             (device, members, keys) = (report.device, report.members, report.keys)
-            (isJoining, isComplete, pending) = (report.isJoining, report.isComplete, report.pending)
+            (isJoining, isComplete, awaited) = (report.isJoining, report.isComplete, report.awaited)
+            pending = report.pending
             (tooLarge, removalsToAccept) = (report.tooLarge, report.removalsToAccept)
             (changed, conflicts, refused) = (report.changed, report.conflicts, report.refused)
         }
@@ -243,13 +245,16 @@ extension Command {
     }
 
     private static func sentences(_ report: SyncReport) -> [String] {
+        let awaited = report.awaited.map { "'\(Printable($0))'" }.joined(separator: ", ")
         let state =
             if report.members == 1 {
                 "no other device is in the group"
             } else if report.isJoining {
                 "this device still takes over what the group has"
+                    + (report.awaited.isEmpty ? "" : ", and waits for \(awaited)")
             } else {
-                report.isComplete ? "everything that the others published is here" : "something is on its way"
+                report.isComplete
+                    ? "everything that the others published is here" : "something is on its way from \(awaited)"
             }
         var sentences = ["\(report.keys.counted("key")) on \(report.members.counted("device")): \(state)"]
         if report.keys == 0 {
@@ -257,7 +262,9 @@ extension Command {
         }
         if report.pending > 0 { sentences.append("\(report.pending.counted("change")) not published yet") }
         for address in report.tooLarge {
-            sentences.append("\(Printable(address)) is larger than sync.maxAutoSyncSize; it stays on this device")
+            sentences.append(
+                "\(Printable(address)) is larger than sync.maxAutoSyncSize, or than what the transport carries; it stays on this device"
+            )
         }
         if report.conflicts > 0 {
             let were = report.conflicts == 1 ? "was" : "were"

@@ -11,8 +11,10 @@ struct ContainerReader {
         "properties", "steps",
     ]
 
-    /// - Parameter number: Which one of the manifest, from 1.
-    init(_ value: JSON, number: Int) throws(ManifestFaults) {
+    /// - Parameters:
+    ///   - number: Which one of the manifest, from 1.
+    ///   - isComplete: Whether it must have all steps to its version.
+    init(_ value: JSON, number: Int, complete isComplete: Bool) throws(ManifestFaults) {
         let unnamed = ManifestPlace(step: "container \(number)", number: number, in: "containers")
         let name = try ManifestObject(value, at: unnamed, members: Self.members).text("name", "the container's name")
         let place = ManifestPlace(
@@ -41,7 +43,9 @@ struct ContainerReader {
         }
         try faults.check()
         chain = ContainerChain(definition, steps)
-        do throws(MigrationError) { try chain.validate() } catch { throw place.error(error.message) }
+        do throws(MigrationError) { try chain.validate(complete: isComplete) } catch {
+            throw place.error(error.message)
+        }
     }
 
     private static func adding(

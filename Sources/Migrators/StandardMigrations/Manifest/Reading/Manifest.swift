@@ -14,10 +14,11 @@ package struct Manifest: Sendable {
 
     /// Reads a manifest: a list of steps, or an object with `steps` and `containers`.
     ///
+    /// - Parameter isComplete: Whether a container must have all steps to its version.
     /// - Throws: What is wrong with each step; if all are right, how they get in each other's way.
-    init(_ value: JSON) throws(ManifestFaults) {
+    init(_ value: JSON, complete isComplete: Bool = true) throws(ManifestFaults) {
         guard case .object = value.content else {
-            try self.init(steps: value, in: nil, containers: [])
+            try self.init(steps: value, in: nil, containers: [], complete: isComplete)
             return
         }
         let object = try ManifestObject(
@@ -27,10 +28,13 @@ package struct Manifest: Sendable {
                 "a manifest of migrations is an empty object, expected a list of steps")
         }
         let containers = try object.list("containers", "a list of containers")
-        try self.init(steps: object.value("steps") ?? .array([]), in: "steps", containers: containers)
+        try self.init(
+            steps: object.value("steps") ?? .array([]), in: "steps", containers: containers, complete: isComplete)
     }
 
-    private init(steps value: JSON, in list: String?, containers: [JSON]) throws(ManifestFaults) {
+    private init(
+        steps value: JSON, in list: String?, containers: [JSON], complete isComplete: Bool = true
+    ) throws(ManifestFaults) {
         guard case .array(let elements) = value.content else {
             throw Self.fault(
                 "a manifest of migrations is \(value.kind), expected a list of steps, or an object with 'steps' and "
@@ -46,7 +50,7 @@ package struct Manifest: Sendable {
         }
         let chains = containers.enumerated().compactMap { index, container in
             faults.collect { () throws(ManifestFaults) in
-                try ContainerReader(container, number: index + 1).chain
+                try ContainerReader(container, number: index + 1, complete: isComplete).chain
             }
         }
         for (index, chain) in chains.enumerated() {
@@ -140,13 +144,17 @@ extension Manifest {
     package init(file path: String) throws(StorageError) { try self.init(try Self.contents(of: path), of: path) }
 
     /// Reads the bytes of a file of any owner: for commands that look at a manifest and run nothing.
-    package init(_ bytes: [UInt8], of path: String) throws(StorageError) {
+    ///
+    /// - Parameter isComplete: Whether a container must have all steps to its version.
+    package init(_ bytes: [UInt8], of path: String, complete isComplete: Bool = true) throws(StorageError) {
         let value: JSON
         do throws(JSONFault) { value = try JSON.parse(bytes) } catch {
             let (line, column) = JSONFault.place(of: error.offset, in: bytes)
             throw StorageError(.invalidOptions, "\(path):\(line):\(column): \(error.message)")
         }
-        do throws(ManifestFaults) { try self.init(value) } catch { throw error.error(in: path, bytes, value) }
+        do throws(ManifestFaults) { try self.init(value, complete: isComplete) } catch {
+            throw error.error(in: path, bytes, value)
+        }
     }
 
     private static func contents(of path: String) throws(StorageError) -> [UInt8] {

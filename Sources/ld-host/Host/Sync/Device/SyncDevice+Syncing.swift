@@ -176,6 +176,8 @@ extension SyncReport {
         self.init(
             device: turn.group.me.text, members: turn.group.members.count, keys: engine.keys.count,
             isJoining: engine.isJoining, isComplete: engine.isComplete,
+            awaited: turn.group.log.state.members.filter { $0.id != turn.group.me && !engine.isComplete($0.id) }
+                .map(\.name),
             pending: engine.duties.subtracting(engine.tooLarge).count,
             tooLarge: engine.tooLarge.intersection(engine.duties).compactMap { engine.keys[$0]?.address }.sorted(),
             removalsToAccept: engine.removalsToAccept, changed: [], conflicts: 0,

@@ -26,6 +26,9 @@ public struct SyncReport: Hashable, Sendable {
     public var isJoining: Bool
     /// Whether everything is here that the other devices say they have published.
     public var isComplete: Bool
+    /// The names of the devices whose records are not all here, the longest in the group first. A device that joins
+    /// needs all of them.
+    public var awaited: [String]
     /// The number of changes that are not published yet.
     public var pending: Int
     /// The addresses of values that are too large to be published.
