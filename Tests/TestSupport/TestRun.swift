@@ -15,6 +15,12 @@ package enum TestRun {
     /// The seed for samples: the same unless `LOCALDATA_SEED` sets another, so that a new failure comes from a change.
     package static let seed = environment["LOCALDATA_SEED"].flatMap(UInt64.init) ?? 1
 
+    /// Whether an environment variable, a list of names with commas between them, has a name; true if it is not set.
+    package static func isWanted(_ name: String, in variable: String) -> Bool {
+        guard let names = environment[variable] else { return true }
+        return names.split(separator: ",").contains { $0 == name }
+    }
+
     /// All elements if ``isTorture``; otherwise some that ``seed`` draws, in random order.
     package static func sample<Element>(_ count: Int, of all: [Element]) -> [Element] {
         var generator = SeededGenerator(seed: seed)

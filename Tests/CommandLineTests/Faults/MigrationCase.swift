@@ -20,16 +20,11 @@ struct MigrationCase: Sendable, CustomTestStringConvertible {
     }
 
     /// The kinds that `LOCALDATA_KINDS` lists, separated by commas, or all.
-    static let kinds = ExerciseKind.allCases.filter { isNamed($0.rawValue, in: "LOCALDATA_KINDS") }
+    static let kinds = ExerciseKind.allCases.filter { TestRun.isWanted($0.rawValue, in: "LOCALDATA_KINDS") }
 
     /// Whether `LOCALDATA_PLACES` lists both places or is unset.
     var isWanted: Bool {
-        [source, destination].allSatisfy { Self.isNamed($0.rawValue, in: "LOCALDATA_PLACES") }
-    }
-
-    private static func isNamed(_ name: String, in variable: String) -> Bool {
-        guard let names = ProcessInfo.processInfo.environment[variable] else { return true }
-        return names.split(separator: ",").contains { $0 == name }
+        [source, destination].allSatisfy { TestRun.isWanted($0.rawValue, in: "LOCALDATA_PLACES") }
     }
 
     /// Every kind between every two places that outlive a process.

@@ -27,7 +27,7 @@ extension Diagnosis {
     }
 
     private static func stores(_ slot: StoreSlot, _ snapshot: RouterSnapshot) -> [Finding] {
-        guard let sealing = slot.settings.sealing else { return sealsNoMore(slot) }
+        guard let sealing = slot.settings.sealing else { return sealsNoMore(slot, snapshot) }
         let what = "store '\(slot.settings.name)' is sealed with \(sealing.cipher)"
         do throws(StorageError) {
             let open = try slot.openIfNeeded()
@@ -44,15 +44,43 @@ extension Diagnosis {
                 }
                 return [Finding("\(what); the key file '\(path)' will be created with the first value")]
             }
-            return [Finding("\(what); \(sealing.source.protection)")]
+            return [Finding("\(what); \(sealing.source.protection)")] + weakness(of: sealing, in: slot.settings.name)
         } catch {
             return [Finding(what, error)]
         }
     }
 
-    private static func sealsNoMore(_ slot: StoreSlot) -> [Finding] {
+    /// Whether the passphrase of a store could be found by trying many: OWASP's Password Storage Cheat Sheet has the
+    /// least costs that are recommended.
+    private static func weakness(of sealing: HostSettings.Sealing, in store: String) -> [Finding] {
+        switch sealing.source {
+        case .terminal, .descriptor: break
+        default: return []
+        }
+        let cost: String
+        switch sealing.derivation {
+        case .pbkdf2(let iterations, _) where iterations < 600_000:
+            cost = "with \(iterations) iterations of PBKDF2; OWASP recommends at least 600000"
+        case .argon2id(let passes, let memory) where UInt64(memory) * UInt64(passes) < 35 << 10 || memory < 7 << 10:
+            cost =
+                "with \(passes) passes of Argon2id over \(memory >> 10) MiB; OWASP recommends at least 2 over 19 MiB"
+        default: return []
+        }
+        let setting = "ld-host config unset stores.\(ConfigurationPath([store])).sealing"
+        return [
+            Finding(
+                "store '\(store)' derives the key from its passphrase \(cost)",
+                hint: "\(setting).iterations, and .memory if it is set; then ld-host keys rotate --store \(store)",
+                isProblem: true)
+        ]
+    }
+
+    private static func sealsNoMore(_ slot: StoreSlot, _ snapshot: RouterSnapshot) -> [Finding] {
         // Other findings report a store that cannot be opened.
         guard let open = try? slot.openIfNeeded(),
+            !snapshot.stores.contains(where: {
+                $0.settings.sealing != nil && (try? $0.openIfNeeded())?.identity == open.identity
+            }),
             let warning = try? StoreSealing.warning(of: open.name, open.store)
         else { return [] }
         let hint = "configure its sealing as it was; to keep values plain, copy them to another store before"

@@ -28,7 +28,9 @@ struct StoreOpener: Sendable {
                 let opened = try image.openStore(
                     store.component, options: options, secrets: secrets(of: store, in: keychain),
                     host: HostTable.shared(for: log))
-                if store.sealing == nil, let warning = try StoreSealing.warning(of: store.name, opened) {
+                if store.sealing == nil, !isSealed(options.identity, of: store.component, resolver),
+                    let warning = try StoreSealing.warning(of: store.name, opened)
+                {
                     log(.warning, "router", warning)
                 }
                 let identity = [store.component, String(decoding: options.identity, as: UTF8.self)]
@@ -41,6 +43,13 @@ struct StoreOpener: Sendable {
                 throw StorageError(
                     error.code, "store '\(store.name)' cannot be opened: \(error.message)", hint: error.hint)
             }
+        }
+    }
+
+    /// Whether a store with these options has sealing under another name.
+    private func isSealed(_ identity: Data, of component: String, _ resolver: OptionResolver) -> Bool {
+        settings.stores.values.contains {
+            $0.sealing != nil && $0.component == component && (try? resolver.resolve($0))?.identity == identity
         }
     }
 

@@ -1,9 +1,13 @@
 import Foundation
+import TestSupport
 
 /// The events in the life of a simulated group.
 enum SimulatedLife: String, CaseIterable, Sendable {
     case quiet, faulty, wiped, restored, joined, removed, everything, crowded, disturbed, cautious, brittle, aged,
         merging, hostile, defiant, sealed, regrouped, shelved
+
+    /// Those that `LOCALDATA_LIVES` lists, separated by commas, or all.
+    static var wanted: [SimulatedLife] { allCases.filter { TestRun.isWanted($0.rawValue, in: "LOCALDATA_LIVES") } }
 
     var hazards: Simulation.Hazards {
         var hazards = Simulation.Hazards()
