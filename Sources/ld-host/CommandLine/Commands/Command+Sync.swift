@@ -16,6 +16,7 @@ extension Command {
         let awaited: [String]
         let pending: Int
         let tooLarge: [String]
+        let keptAside: [String]
         let removalsToAccept: Int
         let changed: [String]
         let conflicts: Int
@@ -25,7 +26,7 @@ extension Command {
             (device, members, keys) = (report.device, report.members, report.keys)
             (isJoining, isComplete, awaited) = (report.isJoining, report.isComplete, report.awaited)
             pending = report.pending
-            (tooLarge, removalsToAccept) = (report.tooLarge, report.removalsToAccept)
+            (tooLarge, keptAside, removalsToAccept) = (report.tooLarge, report.keptAside, report.removalsToAccept)
             (changed, conflicts, refused) = (report.changed, report.conflicts, report.refused)
         }
     }
@@ -265,6 +266,11 @@ extension Command {
             sentences.append(
                 "\(Printable(address)) is larger than sync.maxAutoSyncSize, or than what the transport carries; it stays on this device"
             )
+        }
+        for address in report.keptAside {
+            sentences.append(
+                "another device's value of \(Printable(address)) is kept aside, since its key here cannot read it; what "
+                    + "changes here is not published")
         }
         if report.conflicts > 0 {
             let were = report.conflicts == 1 ? "was" : "were"

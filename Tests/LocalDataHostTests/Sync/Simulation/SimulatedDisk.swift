@@ -13,10 +13,10 @@ struct SimulatedDisk {
     var parked: [String: Data] = [:]
     var progress: Data?
     var losers: Set<String> = []
-    /// How often the store of their own has changed, and how often it had when progress was saved.
+    /// The number of the last change in the store of their own, and what it was when progress was saved.
     var (changes, knownChanges) = (0, 0)
     /// What a third store has, which serves that half of the keys no more, and is to serve them again.
-    var shelf: [String: LocalValue] = [:]
+    var shelf: [String: LocalValue]?
     /// The keys whose values that store had when it began to serve again, if no progress was saved since.
     var returned: Set<String>?
 
@@ -32,12 +32,16 @@ struct SimulatedDisk {
         changes = image.changes
     }
 
-    /// Lets the third store serve, whose values are of an earlier time.
-    mutating func switchStores() {
+    /// Lets the third store serve, whose values are of an earlier time, and which lacks some. The first time it gets
+    /// all: without them, sync refuses to work.
+    mutating func switchStores(_ addresses: [String]) {
         let serving = values.filter { Self.isApart($0.key) }
-        values = values.filter { !Self.isApart($0.key) }
-        values.merge(shelf) { $1 }
-        returned = Set(shelf.keys)
+        if let shelf {
+            values = values.filter { !Self.isApart($0.key) }
+            values.merge(shelf) { $1 }
+            // If sync has not run meanwhile, nothing has happened.
+            returned = returned == nil ? Set(addresses.filter(Self.isApart)) : nil
+        }
         shelf = serving
     }
 }
@@ -65,6 +69,8 @@ final class SimulatedReplica: SyncReplica {
     var intrudes: (String) -> Bool = { _ in false }
     /// Whether values are sets of numbers that merge.
     let merges: Bool
+    /// Whether a store has less than was synced, and progress does not say so yet.
+    private var isOutdated = false
     /// The number of times that changes were stored.
     private(set) var commits = 0
     /// The number of values that were read.
@@ -110,9 +116,13 @@ final class SimulatedReplica: SyncReplica {
 
     func outdated() throws(StorageError) -> OutdatedKeys? {
         var outdated = OutdatedKeys(returned: disk.returned ?? [])
+        if disk.returned != nil {
+            outdated.rewritten = Set(keys.map(\.address).filter(SimulatedDisk.isApart)).subtracting(outdated.returned)
+        }
         let isPutBack = disk.changes < disk.knownChanges
         if isPutBack { outdated.putBack = Set(keys.map(\.address).filter(SimulatedDisk.isApart)) }
-        return isPutBack || disk.returned != nil ? outdated : nil
+        isOutdated = isPutBack || disk.returned != nil
+        return isOutdated ? outdated : nil
     }
 
     func parked(_ name: String) throws(StorageError) -> Data? { disk.parked[name] }
@@ -129,6 +139,7 @@ final class SimulatedReplica: SyncReplica {
         }
         if let progress, refused.isEmpty {
             try write { ($0.progress, $0.knownChanges, $0.returned) = (progress, $0.changes, nil) }
+            isOutdated = false
         }
         return refused
     }
@@ -143,14 +154,14 @@ final class SimulatedReplica: SyncReplica {
             try write { disk in
                 Self.keepLoser(change, &disk)
                 Self.setValue(change, &disk)
-                Self.setEntry(change, &disk)
+                Self.setEntry(change, isOutdated ? nil : commits, &disk)
             }
             return true
         }
         if let intent = change.intent { try write { $0.entries[change.name] = intent.encoded() } }
         try write { Self.keepLoser(change, &$0) }
         try write { Self.setValue(change, &$0) }
-        try write { Self.setEntry(change, &$0) }
+        try write { Self.setEntry(change, isOutdated ? nil : commits, &$0) }
         return true
     }
 
@@ -168,9 +179,9 @@ final class SimulatedReplica: SyncReplica {
         }
     }
 
-    private static func setEntry(_ change: SyncChange, _ disk: inout SimulatedDisk) {
+    private static func setEntry(_ change: SyncChange, _ number: Int?, _ disk: inout SimulatedDisk) {
         disk.entries[change.name] = change.entry?.encoded()
-        if SimulatedDisk.isApart(change.address) { disk.changes += 1 }
+        if let number, SimulatedDisk.isApart(change.address) { disk.changes = number }
         switch change.parked {
         case .keep: break
         case .set(let data): disk.parked[change.name] = data

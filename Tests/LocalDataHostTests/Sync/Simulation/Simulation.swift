@@ -208,7 +208,10 @@ final class Simulation {
         let number = operations.count
         // A new device's value loses against the group's; it is kept.
         let isJoining = hazards.merges && (try? device.running())?.isJoining ?? true
-        let isUnclear = device.isAmidChange(of: address) || isJoining
+        // In a store that serves again, a value that is removed before the device syncs looks as if it were not there.
+        let isReturned = device.replica.disk.returned?.contains(address) ?? false
+        if !removes { device.replica.disk.returned?.remove(address) }
+        let isUnclear = device.isAmidChange(of: address) || isJoining || isReturned && removes
         operations.append(
             Operation(device: device.id, step: step, address: address, replaced: old, mayBeLost: isUnclear))
         guard !removes else {
@@ -231,44 +234,43 @@ final class Simulation {
         return String(decoding: SimulatedSet(numbers).data, as: UTF8.self)
     }
 
+    private func takeImage(of device: SimulatedDevice) {
+        // A change that sync has not noticed looks the same as one that is made after the image is restored.
+        device.observe()
+        images.append((step, device.id, device.replica.disk))
+        note("image of \(name(device))")
+    }
+
     private func imageOrRestore(_ device: SimulatedDevice) {
-        if random.chance(50) {
-            // A change that sync has not noticed looks the same as one that is made after the image is restored.
-            device.observe()
-            images.append((step, device.id, device.replica.disk))
-            return note("image of \(name(device))")
-        }
+        if random.chance(50) { return takeImage(of: device) }
         guard let image = images.filter({ $0.device == device.id }).randomElement(using: &random) else { return }
         note("\(name(device)) is restored to step \(image.step)")
         mayBeGone.formUnion(device.replica.disk.losers.subtracting(image.disk.losers))
         device.replica.disk = image.disk
         device.stop()
-        for index in operations.indices where operations[index].device == device.id {
-            operations[index].mayBeLost = true
-        }
+        forgive(device)
         images.removeAll { $0.device == device.id && $0.step > image.step }
     }
 
     /// Puts the store of half of the keys back to what it was in an image, or lets one serve that served before.
     private func putStoreBack(_ device: SimulatedDevice) {
-        if random.chance(40) {
-            device.observe()
-            images.append((step, device.id, device.replica.disk))
-            return note("image of \(name(device))")
-        }
-        // An app's changes that sync has not noticed stay behind in what is put away.
+        if random.chance(40) { return takeImage(of: device) }
         device.observe()
         if random.chance(50) {
             note("\(name(device)) has half of its keys in another store")
-            device.replica.disk.switchStores()
+            device.replica.disk.switchStores(keys.map(\.address))
         } else if let image = images.filter({ $0.device == device.id }).randomElement(using: &random) {
             note("\(name(device)) has half of its keys as in step \(image.step)")
             device.replica.disk.putBack(image.disk) { try? device.group.name(of: $0) }
         }
         device.stop()
-        for index in operations.indices
-        where operations[index].device == device.id && SimulatedDisk.isApart(operations[index].address) {
-            operations[index].mayBeLost = true
+        forgive(device, SimulatedDisk.isApart)
+    }
+
+    /// Notes that changes which a person made on a device may be lost.
+    private func forgive(_ device: SimulatedDevice, _ isMeant: (String) -> Bool = { _ in true }) {
+        for index in operations.indices where operations[index].device == device.id {
+            if isMeant(operations[index].address) { operations[index].mayBeLost = true }
         }
     }
 
@@ -292,9 +294,7 @@ final class Simulation {
         removed.append(device)
         device.replica.intrudes = { _ in false }
         network.former.insert(device.id.text)
-        for index in operations.indices where operations[index].device == device.id {
-            operations[index].mayBeLost = true
-        }
+        forgive(device)
         mayBeGone.formUnion(device.replica.disk.losers)
         guard let first = devices.first else { return }
         tellMembers(first)

@@ -75,10 +75,11 @@ extension RouterReplica {
             let saves = progress != nil && refused.isEmpty
             if saves, let progress { list.add(SyncPlace.progressName, progress) }
             if saves, known != saved { list.add(SyncPlace.storesName, known.encoded()) }
-            if open !== home { list.add(SyncPlace.changesName, nextCount(in: open)) }
+            let number = nextNumber(of: open)
+            if open !== home { list.add(SyncPlace.changesName, Self.encoded(number)) }
             let conflicts = try open.store.apply(list.changes)
             if conflicts.isEmpty {
-                noteChange(in: open, savingProgress: saves)
+                noteChange(in: open, number, savingProgress: saves)
                 note(rest, of: changes, but: [])
                 return refused
             }

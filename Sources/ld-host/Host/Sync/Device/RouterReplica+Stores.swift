@@ -18,11 +18,15 @@ extension RouterReplica {
             guard let end = notice(domain, in: keys[0].resolved.open) else { continue }
             returned.insert(domain)
             for key in keys {
-                guard let value = try read(key.address), (value.written ?? 0) >> 16 <= end else { continue }
-                outdated.returned.insert(key.address)
+                if let value = try read(key.address), (value.written ?? 0) >> 16 > end {
+                    outdated.rewritten.insert(key.address)
+                } else {
+                    outdated.returned.insert(key.address)
+                }
             }
         }
-        return putBack.isEmpty && returned.isEmpty ? nil : outdated
+        isOutdated = !putBack.isEmpty || !returned.isEmpty
+        return isOutdated ? outdated : nil
     }
 
     /// The identities of stores that were put back to an earlier state.
@@ -65,20 +69,27 @@ extension RouterReplica {
         return known == saved ? [change] : [change, try SyncPlace.stores(in: home).changing(to: known.encoded())]
     }
 
-    /// The number that a store has once sync has changed something there.
-    func nextCount(in open: OpenStore) -> Data {
+    /// The number that a store has once sync has changed something there: it follows the clock, so that one that was
+    /// put back and changed since does not get a number for the second time.
+    func nextNumber(of open: OpenStore) -> UInt64 {
+        let number = known.changes[open.name] ?? 0
+        return isOutdated ? number : max(number + 1, now() << 16)
+    }
+
+    /// That number as the store keeps it.
+    static func encoded(_ number: UInt64) -> Data {
         var writer = ByteWriter(.bigEndian)
-        writer.add((known.changes[open.name] ?? 0) + 1)
+        writer.add(number)
         return Data(writer.bytes)
     }
 
     /// Notes what was stored.
     ///
     /// - Parameters:
-    ///   - open: A store in which entries have changed.
+    ///   - number: The number of a store in which entries have changed.
     ///   - hasProgress: Whether progress was saved, and so all that was known until then.
-    func noteChange(in open: OpenStore, savingProgress hasProgress: Bool) {
-        if hasProgress { saved = known }
-        if open !== home { known.changes[open.name, default: 0] += 1 }
+    func noteChange(in open: OpenStore, _ number: UInt64, savingProgress hasProgress: Bool) {
+        if hasProgress { (saved, isOutdated) = (known, false) }
+        if open !== home { known.changes[open.name] = number }
     }
 }

@@ -18,6 +18,9 @@ final class RouterReplica: SyncReplica {
     var stores: [String: OpenStore] = [:]
     /// What is known of the stores, and what of it is saved.
     var (known, saved) = (SyncedStores(), SyncedStores())
+    /// Whether a store has less than was synced, and progress does not say so yet: until then stores keep their
+    /// numbers, so that the next process finds it, too.
+    var isOutdated = false
     /// Domains that a store serves again after another one did.
     var returned: Set<String> = []
     /// Milliseconds since 1970 UTC.
@@ -194,15 +197,16 @@ extension RouterReplica {
                 }
             }
             let open = indices.first.map { store(of: changes[$0]) } ?? home
+            let number = nextNumber(of: open)
             if open !== home, !batch.isEmpty {
-                batch.append(try SyncPlace.changes(in: open).changing(to: nextCount(in: open)))
+                batch.append(try SyncPlace.changes(in: open).changing(to: Self.encoded(number)))
             }
             let saves = progress != nil && refused.isEmpty
             if saves, let progress { batch += try saving(progress) }
             let run = BatchRun(snapshot: snapshot, changes: batch, views: Array(views.values), progress: {})
             if !batch.isEmpty {
                 guard try run.run() else { continue }
-                noteChange(in: open, savingProgress: saves)
+                noteChange(in: open, number, savingProgress: saves)
             }
             note(indices, of: changes, but: refused)
             return refused

@@ -27,7 +27,7 @@ enum SyncPlace {
     static func stores(in open: OpenStore) throws(StorageError) -> ResolvedKey { try value(storesName, in: open) }
     static let storesName = "stores"
 
-    /// How often sync has changed something in a store, as 8 bytes, big-endian: in each but the home store.
+    /// The number of the last change that sync has made in a store, as 8 bytes, big-endian: in each but the home store.
     static func changes(in open: OpenStore) throws(StorageError) -> ResolvedKey { try value(changesName, in: open) }
     static let changesName = "changes"
 

@@ -33,6 +33,9 @@ public struct SyncReport: Hashable, Sendable {
     public var pending: Int
     /// The addresses of values that are too large to be published.
     public var tooLarge: [String]
+    /// The addresses of values of which another device has published what this device's software cannot read. It is
+    /// kept aside until it can, and the device's own value is not published.
+    public var keptAside: [String]
     /// The number of removals that wait for consent, since they are so many: see
     /// ``StorageRouter/acceptSyncRemovals()``; 0 if none do.
     public var removalsToAccept: Int

@@ -151,43 +151,54 @@ extension SyncEngine {
     /// last sync counts as a change.
     func takeOverAgain() throws(StorageError) {
         try observe()
-        try takeOverAgain(OutdatedKeys())
+        for (name, entry) in entries where keys[name] != nil && !entry.isFormer {
+            guard let state = entry.state, !state.isShared, state.version.author == group.me else { continue }
+            edited.insert(name)
+        }
+        try beginAgain()
     }
 
-    /// Begins again, since stores have less than this device has synced. What it has not published yet stays a change,
-    /// unless it is in such a store.
+    /// Begins again since stores have less than this device has synced. What is in the others stays as it is.
     func takeOverAgain(_ outdated: OutdatedKeys) throws(StorageError) {
         var changes: [SyncChange] = []
-        for (name, key) in keys where !outdated.putBack.contains(key.address) {
-            guard outdated.returned.contains(key.address) else {
-                if let state = entries[name]?.state, !state.isShared, state.version.author == group.me {
-                    edited.insert(name)
-                }
-                continue
-            }
-            guard let value = try replica.read(key.address) else { continue }
-            // Whatever another store's entry says: this is the value, and it is no change.
+        for (name, key) in keys {
+            let isReturned = outdated.returned.contains(key.address)
+            guard isReturned || outdated.rewritten.contains(key.address) else { continue }
+            // Whatever another store's entry says: neither this value nor a missing one is a change.
             var entry = entries[name] ?? SyncEntry(address: key.address)
             let version = SyncVersion(time: clock.timeBefore(), author: group.me)
-            entry.state = SyncEntry.State(
-                version: version, history: SyncHistory([version]),
-                hash: try group.hash(of: value.data, value.attributes),
-                expires: value.attributes.expires)
-            (entry.pending, entry.isHeld, entry.changed) = (nil, false, 0)
+            let value = isReturned ? try replica.read(key.address) : nil
+            entry.state = try value.map { (value) throws(StorageError) in
+                SyncEntry.State(
+                    version: version, history: SyncHistory([version]),
+                    hash: try group.hash(of: value.data, value.attributes), expires: value.attributes.expires)
+            }
+            (entry.pending, entry.isHeld, entry.changed, entry.isFormer) = (nil, false, 0, value != nil)
             changes.append(SyncChange(name: name, entry: entry))
         }
         try commit(changes)
-        try beginAgain()
+        try observe()
+        let lacking = outdated.putBack.union(outdated.returned).union(outdated.rewritten)
+        // A former value is one that an interrupted call has left.
+        let whole = keys.filter { !lacking.contains($0.value.address) && entries[$0.key]?.isFormer == false }
+        try beginAgain(keeping: Set(whole.keys))
     }
 
     /// Takes over the group's values as a new device does, since this one was restored from an older image: it has
     /// acknowledged what it does not know any more. What the group has wins, and what it does not have any more is kept
     /// as a lost value; only what changed since the device was restored counts as a change.
-    package func beginAgain() throws(StorageError) {
+    ///
+    /// - Parameter known: Keys of which this device has forgotten nothing but who publishes them.
+    package func beginAgain(keeping known: Set<String> = []) throws(StorageError) {
         var changes: [SyncChange] = []
         for (name, entry) in entries {
             var next = SyncEntry(address: entry.address)
             next.isParked = entry.isParked
+            if known.contains(name) {
+                (next.state, next.isRequested, next.changed) = (entry.state, entry.isRequested, entry.changed)
+                changes.append(SyncChange(name: name, entry: next))
+                continue
+            }
             let isOwn = entry.state?.version.author == group.me
             if isEdited(name), var state = entry.state, isOwn || entry.changed > 0 {
                 if !state.isShared || !isOwn {

@@ -175,7 +175,9 @@ extension SyncEngine {
             var local = try current(name, entry.address)
             (local.entry.pending, local.entry.isHeld) = (nil, false)
             let remote = RemoteVersion(version: pending.version, history: pending.history, value: nil)
-            let refused = try commit([try merge(remote, into: local, name: name)])
+            var change = try merge(remote, into: local, name: name)
+            try endParking(before: remote, &change)
+            let refused = try commit([change])
             // The value changed at this moment; the next step sees the change, and tries again.
             if refused.isEmpty { continue }
             dirty.insert(name)

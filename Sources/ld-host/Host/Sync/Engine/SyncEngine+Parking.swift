@@ -38,6 +38,19 @@ extension SyncEngine {
         mayUseParked = false
     }
 
+    /// Lets go what is kept aside if a later version is taken in. It is kept as a lost value if that one was made
+    /// without knowledge of it.
+    func endParking(before remote: RemoteVersion, _ change: inout SyncChange) throws(StorageError) {
+        guard change.entry?.isParked == true, let parked = try parkedVersion(change.name),
+            parked.version < remote.version
+        else { return }
+        change.entry?.isParked = false
+        change.parked = .discard
+        guard let value = parked.value, change.loser == nil, !remote.history.includes(parked.version) else { return }
+        change.loser = SyncLoser(
+            address: change.address, version: parked.version, data: value.data, attributes: value.attributes)
+    }
+
     private func parkedVersion(_ name: String) throws(StorageError) -> RemoteVersion? {
         guard let data = try replica.parked(name), let content = SyncContent(data) else { return nil }
         return RemoteVersion.of(content)?.0

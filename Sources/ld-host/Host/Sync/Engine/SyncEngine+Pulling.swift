@@ -310,8 +310,9 @@ extension SyncEngine {
         else {
             return try park(remote, content, local, name: name)
         }
-        let change = try merge(kept(remote, at: address), into: local, name: name)
+        var change = try merge(kept(remote, at: address), into: local, name: name)
         if case .remove = change.value { return hold(remote, local, name: name) }
+        try endParking(before: remote, &change)
         return change
     }
 

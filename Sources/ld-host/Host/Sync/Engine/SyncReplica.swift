@@ -72,8 +72,10 @@ package struct SyncChange: Sendable {
 package struct OutdatedKeys: Sendable {
     /// Those in a store that was put back to an earlier state, values and entries.
     package var putBack: Set<String> = []
-    /// Those whose value is of a time before another store served them for a while.
+    /// Those whose value, or absence, is of a time before another store served them for a while.
     package var returned: Set<String> = []
+    /// Those in the same stores whose value was written since, by someone who did not see what was synced meanwhile.
+    package var rewritten: Set<String> = []
 }
 
 /// A device's values, and what it knows of them. Calls may wait; all come from one thread at a time.

@@ -5,9 +5,9 @@ internal import LocalDataAPI
 /// What a device knows of the stores that have its synced values. By it, the device notices a store that was put back
 /// to an earlier state, and one that serves a domain again after another one did.
 ///
-/// Encoded: version 1 (1 byte), the number of stores (2), each with its name (after its size, 2) and its number of
-/// changes (8); the number of services (2), each with the names of domain and store and the time (8); and the hash of
-/// all that. Numbers are big-endian.
+/// Encoded: version 1 (1 byte), the number of stores (2), each with its name (after its size, 2) and the number of its
+/// last change (8); the number of services (2), each with the names of domain and store and the time (8); and the hash
+/// of all that. Numbers are big-endian.
 struct SyncedStores: Equatable, Sendable {
     /// A store that serves a domain, or did.
     struct Service: Hashable, Sendable {
@@ -15,7 +15,8 @@ struct SyncedStores: Equatable, Sendable {
         let store: String
     }
 
-    /// How often sync has changed something in a store, by the stores' names. Each of them keeps its number, too.
+    /// The number of the last change that sync has made in a store, by the stores' names. Each of them keeps its own,
+    /// too.
     var changes: [String: UInt64] = [:]
     /// When sync has first found that another store serves the domain, in milliseconds since 1970 UTC; 0 while it has
     /// not.
