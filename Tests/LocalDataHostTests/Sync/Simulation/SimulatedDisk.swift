@@ -154,14 +154,14 @@ final class SimulatedReplica: SyncReplica {
             try write { disk in
                 Self.keepLoser(change, &disk)
                 Self.setValue(change, &disk)
-                Self.setEntry(change, isOutdated ? nil : commits, &disk)
+                Self.setEntry(change, isOutdated ? nil : commits << 16, &disk)
             }
             return true
         }
         if let intent = change.intent { try write { $0.entries[change.name] = intent.encoded() } }
         try write { Self.keepLoser(change, &$0) }
         try write { Self.setValue(change, &$0) }
-        try write { Self.setEntry(change, isOutdated ? nil : commits, &$0) }
+        try write { Self.setEntry(change, isOutdated ? nil : commits << 16, &$0) }
         return true
     }
 
@@ -181,7 +181,7 @@ final class SimulatedReplica: SyncReplica {
 
     private static func setEntry(_ change: SyncChange, _ number: Int?, _ disk: inout SimulatedDisk) {
         disk.entries[change.name] = change.entry?.encoded()
-        if let number, SimulatedDisk.isApart(change.address) { disk.changes = number }
+        if SimulatedDisk.isApart(change.address) { disk.changes = number ?? disk.changes + 1 }
         switch change.parked {
         case .keep: break
         case .set(let data): disk.parked[change.name] = data

@@ -73,7 +73,7 @@ extension RouterReplica {
     /// put back and changed since does not get a number for the second time.
     func nextNumber(of open: OpenStore) -> UInt64 {
         let number = known.changes[open.name] ?? 0
-        return isOutdated ? number : max(number + 1, now() << 16)
+        return isOutdated ? number + 1 : max(number + 1, now() << 16)
     }
 
     /// That number as the store keeps it.

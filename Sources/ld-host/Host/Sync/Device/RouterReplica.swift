@@ -18,8 +18,8 @@ final class RouterReplica: SyncReplica {
     var stores: [String: OpenStore] = [:]
     /// What is known of the stores, and what of it is saved.
     var (known, saved) = (SyncedStores(), SyncedStores())
-    /// Whether a store has less than was synced, and progress does not say so yet: until then stores keep their
-    /// numbers, so that the next process finds it, too.
+    /// Whether a store has less than was synced, and progress does not say so yet: until then the stores' numbers stay
+    /// low, so that the next process finds it, too.
     var isOutdated = false
     /// Domains that a store serves again after another one did.
     var returned: Set<String> = []
