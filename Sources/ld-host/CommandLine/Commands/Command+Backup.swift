@@ -46,8 +46,8 @@ extension Command {
             Reads all of FILE and verifies it before anything changes. Then all values that the stores do not have are
             restored, or none, even after a kill or a power loss. Each goes to the store that serves its domain now, and
             values that only the stores have stay. If a store has another value, nothing is restored without --overwrite.
-            A key ring that exists is never replaced: if it lacks a key of FILE, nothing is restored. --plan prints what
-            would be restored.
+            A key ring that exists is never replaced: it gets the keys of FILE that it lacks, and with them it only
+            decrypts. --plan prints what would be restored.
             """,
         options: [
             Option(name: "--domain", value: "DOMAIN", help: "only values of this domain; may be given more than once"),

@@ -175,7 +175,8 @@ extension StorageRouter {
     /// Restores the values of a backup into the stores that serve their domains now, all or none, even if the process
     /// is killed or the power fails. Values that only the stores have stay.
     ///
-    /// The whole file is verified and compared before anything changes. Key rings that exist are never replaced.
+    /// The whole file is verified and compared before anything changes. Key rings that exist are never replaced: they
+    /// get the keys of the file that they lack, and only open with them.
     ///
     /// - Parameters:
     ///   - domains: Empty for all in the file.
@@ -183,7 +184,7 @@ extension StorageRouter {
     ///   - planOnly: Only verifies and compares.
     ///   - progress: Called after each value of each step, on any thread.
     /// - Throws: `cannotOpen` for a wrong passphrase, `corrupt` for a damaged file, `busy` if values differ and
-    ///   `overwriting` is not set, or if keys differ: then nothing has changed. `durabilityUnknown` if the restore is
+    ///   `overwriting` is not set: then nothing has changed. `durabilityUnknown` if the restore is
     ///   decided, but not completely in place; the next program that opens the stores completes it.
     package func restore(
         from path: String, domains: [String] = [], passphrase: BackupPassphrase, overwriting: Bool = false,

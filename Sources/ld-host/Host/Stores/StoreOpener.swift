@@ -29,7 +29,7 @@ struct StoreOpener: Sendable {
                     store.component, options: options, secrets: secrets(of: store, in: keychain),
                     host: HostTable.shared(for: log))
                 if store.sealing == nil, !isSealed(options.identity, of: store.component, resolver),
-                    let warning = try StoreSealing.warning(of: store.name, opened)
+                    let warning = try? StoreSealing.warning(of: store.name, opened)
                 {
                     log(.warning, "router", warning)
                 }

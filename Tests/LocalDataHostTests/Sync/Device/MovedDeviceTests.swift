@@ -108,7 +108,10 @@ import Testing
         let error = await #expect(throws: StorageError.self) { try await moved(homes).sync() }
         #expect(
             error?.code == .invalidConfiguration && error?.message.contains("is older than in store 'rows'") == true)
-        #expect(error?.hint == "copy the later values: ld-host store copy rows file --domain rows --overwrite")
+        #expect(
+            error?.hint
+                == "see what differs: ld-host store copy rows file --domain rows --plan; --overwrite in place of --plan "
+                + "copies all of it, so set again what changed here since")
         try await second.sync()
         #expect(try await second.get(key) == "value")
         // What is written there since counts.

@@ -94,7 +94,9 @@ extension RouterReplica {
             .invalidConfiguration,
             "'\(entry.address)' in store '\(serving)', which serves its domain now, is older than in store "
                 + "'\(store.name)', which served it before; syncing would replace the later value on the other devices",
-            hint: "copy the later values: \(copying) --overwrite")
+            hint:
+                "see what differs: \(copying) --plan; --overwrite in place of --plan copies all of it, so set again what "
+                + "changed here since")
     }
 
     /// The entries in a store, by the names of their records: read at once, if the store can.
