@@ -24,7 +24,7 @@ import Testing
             for (index, key) in keys.enumerated() {
                 group.addTask {
                     var round = 1
-                    while ended.value == 0 {
+                    while ended.value == 0, !Task.isCancelled {
                         try await router.set("\(index) \(round)", for: key)
                         // Either store must answer with a whole value that this task has already written.
                         let parts = try await router.get(key).split(separator: " ").compactMap { Int($0) }

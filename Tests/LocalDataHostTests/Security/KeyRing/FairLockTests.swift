@@ -16,7 +16,7 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
                 group.addTask(executorPreference: IOExecutor.shared) {
-                    while ended.value == 0 {
+                    while ended.value == 0, !Task.isCancelled {
                         try lock.shared { (_) throws(StorageError) in
                             inside.add()
                             // Stays until another user is in, or none comes, so that the lock is hardly ever free.

@@ -235,7 +235,7 @@ import Testing
             for number in 0..<2 * IOExecutor.limit {
                 group.addTask(executorPreference: IOExecutor.shared) {
                     let key = textKey("k\(number)", .custom(name: "own"), security: .recommended)
-                    while ended.value == 0 {
+                    while ended.value == 0, !Task.isCancelled {
                         try await router.set("x", for: key)
                         // Gives the thread to the next task.
                         await Task.yield()

@@ -36,7 +36,7 @@ import Testing
             for (router, ledger) in writers {
                 group.addTask(executorPreference: IOExecutor.shared) {
                     var round = 0
-                    while ended.value == 0 {
+                    while ended.value == 0, !Task.isCancelled {
                         round += 1
                         let key = ledger.keys[round % ledger.keys.count]
                         if round % 7 == 6 {

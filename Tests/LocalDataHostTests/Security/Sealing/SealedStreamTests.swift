@@ -177,7 +177,7 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 var round = 0
-                while ended.value == 0 {
+                while ended.value == 0, !Task.isCancelled {
                     round += 1
                     try await writer.setData(values[round % 4], for: key)
                 }
