@@ -27,7 +27,9 @@ struct Session: Sendable {
 
     /// A router for this run.
     func router() throws(StorageError) -> StorageRouter {
-        let router = StorageRouter(configuration: try configuration(), log: log)
+        var configuration = try configuration()
+        configuration.endsAfterCommand = true
+        let router = StorageRouter(configuration: configuration, log: log)
         Self.routers.withLock { $0.append(router) }
         return router
     }

@@ -271,24 +271,34 @@ import Testing
         #expect(try await !router.exists(old))
     }
 
-    @Test("nothing moves from a lasting store to one that is gone with the program")
+    @Test("what a command runs moves nothing to memory that ends with it; in an app it moves")
     func goneWithProgram() async throws {
         let home = try MigrationHome()
         defer { home.remove() }
-        let source: StorageKey<String> = MigrationHome.key("old.1", .fileSystem())
-        let router = try home.home.router(domains: "fileSystem: \"file\", rows: \"memory\"", "")
-        try await router.set("data", for: source)
+        let (kept, moved): (StorageKey<String>, StorageKey<String>) = (
+            MigrationHome.key("old.1", .fileSystem()), MigrationHome.key("new.1", .custom(name: "rows"))
+        )
+        var configuration = try home.home.configuration(domains: "fileSystem: \"file\", rows: \"memory\"", "")
+        configuration.endsAfterCommand = true
+        let command = StorageRouter(configuration: configuration)
+        try await command.set("data", for: kept)
         let key: StorageKey<String> = MigrationHome.key("new", .custom(name: "rows")) {
-            AnyStorageMigration(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(source)))
+            AnyStorageMigration(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(kept)))
         }
-        try await router.registerMigration(BulkMigrationTests.move(.fileSystem(), .custom(name: "rows")))
+        let move = BulkMigrationTests.move(.fileSystem(), .custom(name: "rows"))
+        try await command.registerMigration(move)
         for error in [
-            await MigrationError.of { try await router.get(key) },
-            await MigrationError.of { try await router.runMigration("move") },
+            await MigrationError.of { try await command.get(key) },
+            await MigrationError.of { try await command.runMigration("move") },
         ] {
-            #expect(error?.code == .storageFailed && error?.message.contains("while this program runs") == true)
+            #expect(error?.code == .storageFailed && error?.message.contains("while a program runs") == true)
         }
-        #expect(try await router.get(source) == "data")
+        #expect(try await command.get(kept) == "data")
+        configuration.endsAfterCommand = false
+        let app = StorageRouter(configuration: configuration)
+        try await app.registerMigration(move)
+        try await app.runMigration("move")
+        #expect(try await app.get(moved) == "data")
     }
 }
 

@@ -22,7 +22,7 @@ extension HostConfiguration {
             inspectionTimeout: .seconds(try layered.double(at: ["plugins", "timeout"]) ?? 5),
             routes: routes, stores: stores, catalogs: try layered.strings(at: ["catalogs"]) ?? [],
             encryption: try encryption(), keychainService: try layered.string(at: ["keychain", "service"]),
-            sealsMemory: sealsMemory,
+            sealsMemory: sealsMemory, endsAfterCommand: endsAfterCommand,
             isAccessibilityAdvisory: try layered.string(at: ["keychain", "accessibility"]) != "refuse",
             isAccessControlAdvisory: try layered.string(at: ["keychain", "accessControl"]) == "advisory",
             appGroup: try layered.string(at: ["appGroups", "default"]),

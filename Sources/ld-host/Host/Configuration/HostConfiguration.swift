@@ -25,6 +25,8 @@ public struct HostConfiguration: Sendable {
     package var looksForPlugins = true
     /// Whether the policies of keys are applied to what is only in this process's memory.
     package var sealsMemory = true
+    /// Whether the process ends after one command, with all that is only in its memory.
+    package var endsAfterCommand = false
 
     package init(layered: LayeredConfiguration, locations: ConfigurationLocations) {
         self.layered = layered

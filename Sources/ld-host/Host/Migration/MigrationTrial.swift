@@ -80,7 +80,7 @@ struct MigrationTrial: Sendable {
         let work = Work(decision, transaction, result, duration: (clock.now - start) / .seconds(1))
         try requireOtherValues(work.entries)
         for entry in work.entries where entry.isRemoved {
-            try entry.resolved.open.requireLasting(destination.open, for: entry.resolved.address)
+            try access.snapshot.requireLasting(destination.open, for: entry.resolved.address, in: entry.resolved.open)
         }
         if decision == .bring {
             try migration.requireEffect(

@@ -54,16 +54,6 @@ final class OpenStore: Sendable {
     /// Whether its values are only in this process's memory.
     var isGoneWithProcess: Bool { !store.properties.isDurable && !store.properties.isShared }
 
-    /// - Throws: `unsupported` if a value would move from this store to one that is gone with the process.
-    func requireLasting(_ destination: OpenStore, for address: StorageAddress) throws(StorageError) {
-        guard destination.isGoneWithProcess, !isGoneWithProcess else { return }
-        throw StorageError(
-            .unsupported,
-            "'\(address)' in store '\(name)' would move to store '\(destination.name)', which keeps values only while this "
-                + "program runs; it stays where it is",
-            hint: "map the destination's domain to a store that keeps values")
-    }
-
     /// Whether `get` and `exists` are called on the caller's thread.
     var readsInline: Bool { store.properties.latency.rawValue <= StoreProperties.Latency.disk.rawValue }
 

@@ -266,6 +266,19 @@ extension RouterSnapshot {
         return ConfigurationPath.command(mapping: domain, to: store)
     }
 
+    /// - Throws: `unsupported` if the value at `address` would move from store `source` into memory that is gone when
+    ///   this command ends.
+    func requireLasting(
+        _ destination: OpenStore, for address: StorageAddress, in source: OpenStore
+    ) throws(StorageError) {
+        guard settings.endsAfterCommand, destination.isGoneWithProcess, !source.isGoneWithProcess else { return }
+        throw StorageError(
+            .unsupported,
+            "'\(address)' in store '\(source.name)' would move to store '\(destination.name)', which keeps values only "
+                + "while a program runs; it stays where it is",
+            hint: "map the destination's domain to a store that keeps values")
+    }
+
     /// - Throws: `invalidAddress` for a domain without a store.
     func checkDomains(_ domains: [String]) throws(StorageError) {
         for domain in domains where settings.routes[domain] == nil {

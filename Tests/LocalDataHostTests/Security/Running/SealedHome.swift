@@ -19,11 +19,15 @@ struct SealedHome: Sendable {
 
     /// A router with the default configuration, plus the settings in `domains` and `text`.
     func router(domains: String = "", _ text: String = "") throws -> StorageRouter {
+        StorageRouter(configuration: try configuration(domains: domains, text))
+    }
+
+    /// The configuration of such a router.
+    func configuration(domains: String = "", _ text: String = "") throws -> HostConfiguration {
         let own = domains.contains("own:") ? "" : "own: \"file\", "
         let standard = domains.contains("userDefaults:") ? "" : Self.userDefaults
-        return StorageRouter(
-            configuration: try fixture.configuration(
-                "domains: { \(own)\(standard)\(domains) }, appGroups: { default: \"group.app\" }, \(text)"))
+        return try fixture.configuration(
+            "domains: { \(own)\(standard)\(domains) }, appGroups: { default: \"group.app\" }, \(text)")
     }
 
     /// Serves this domain from files, where tests can find its values.

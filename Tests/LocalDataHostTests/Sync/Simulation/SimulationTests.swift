@@ -7,8 +7,8 @@ import Testing
 /// Devices converge, whatever happens to them, their clocks and their transport: all have the same values, no value
 /// that was set is lost, and no removed value comes back.
 ///
-/// A simulation computes for a long time, so it runs on a thread of its own: on one of Swift's, it would block the tests
-/// that run beside it.
+/// A simulation computes for a long time, so it runs on a thread of its own: on one of Swift's, it would block the
+/// tests that run beside it.
 struct SimulationTests {
     @Test("devices converge", arguments: SimulatedLife.wanted)
     func converge(_ life: SimulatedLife) async throws {

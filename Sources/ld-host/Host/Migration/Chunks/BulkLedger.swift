@@ -18,7 +18,8 @@ struct BulkLedger: Sendable {
         _ migration: AnyBulkMigration, from source: BulkPlace, to destination: BulkPlace, _ snapshot: RouterSnapshot,
         chunkSize: Int? = nil
     ) throws(StorageError) {
-        try source.open.requireLasting(destination.open, for: source.address("\(source.range.prefix)*"))
+        try snapshot.requireLasting(
+            destination.open, for: source.address("\(source.range.prefix)*"), in: source.open)
         self.migration = migration
         self.source = source
         self.destination = destination
