@@ -203,10 +203,9 @@ extension SyncEngine {
             if isEdited(name), var state = entry.state, isOwn || entry.changed > 0 {
                 if !state.isShared || !isOwn {
                     // Its version may have been another value's, before the device was restored. Or the device has
-                    // joined again, as another one.
+                    // joined again, as another one. A change in the image may be older than what the group has.
                     state.isShared = false
-                    state.version = SyncVersion(time: clock.tick(), author: group.me)
-                    state.history.add(state.version)
+                    renew(&state, writtenAt: state.hash == nil ? nil : try replica.read(entry.address)?.written)
                 }
                 (next.state, next.changed) = (state, entry.changed)
             } else if let hash = entry.state?.hash {

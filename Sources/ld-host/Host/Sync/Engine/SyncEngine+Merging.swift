@@ -52,8 +52,7 @@ extension SyncEngine {
                 // The device was restored from an older image, and has given a version a second time.
                 isRestored = true
                 loses = !isEdited(name)
-                state.version = SyncVersion(time: clock.tick(), author: group.me)
-                state.history.add(state.version)
+                renew(&state, writtenAt: local.value?.written)
             }
         }
         if !loses, let merged = try merged(remote, hash, with: state, local, change) { return merged }
@@ -78,6 +77,15 @@ extension SyncEngine {
     func isWeak(_ entry: SyncEntry) -> Bool {
         guard progress.isJoining, let state = entry.state, state.version.author == group.me else { return false }
         return entry.isFormer || state.version.isFromBefore && !state.isShared
+    }
+
+    /// Gives a state a version that no other value has had.
+    ///
+    /// - Parameter written: When its value was written, if that is known: it may be older than what the group has.
+    func renew(_ state: inout SyncEntry.State, writtenAt written: UInt64?) {
+        let time = clock.time(ofChangeAt: written, after: state.version.time)
+        state.version = SyncVersion(time: time, author: group.me)
+        state.history.add(state.version)
     }
 
     /// The change that makes a version the one of this device.

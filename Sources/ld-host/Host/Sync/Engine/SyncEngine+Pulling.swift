@@ -8,6 +8,11 @@ extension SyncEngine {
     func pull() throws(StorageError) {
         strangers = []
         try takeInAll()
+        if isRestored {
+            try progress.isJoining ? doubtOwnValues() : beginAgain()
+            // Before it publishes that it joins, which replaces the status that says which of its own records count.
+            try takeInAll()
+        }
         // The group's log may come after the first records of a device that has just joined.
         counts.foreign += strangers.count { !group.isKnown($0) }
     }
@@ -41,7 +46,7 @@ extension SyncEngine {
         } else if isStuck() || isMissed() {
             try startOver()
         }
-        if isRestored { return try progress.isJoining ? doubtOwnValues() : beginAgain() }
+        guard !isRestored else { return }
         try makeHeldRemovals()
         try followGroup()
     }
