@@ -8,24 +8,30 @@ extension PostgreSQLStore: EnumerableBackend {
         var rest = limit ?? .max
         while rest > 0 {
             let wanted = min(rest, Self.page)
-            let names = try names(.names, in: place, range, limit: wanted)
-            for name in names where !body(name) { return }
-            guard names.count == wanted, let last = names.last else { return }
-            range.move(after: last.utf8)
-            rest -= names.count
+            guard try passNames(.names, in: place, &range, limit: wanted, body) else { return }
+            rest -= wanted
         }
     }
 
-    /// A page of names that a statement finds.
-    func names(_ statement: Statement, in place: StorageNamespace, _ range: NameRange, limit: Int) throws -> [String] {
-        try pool.read("listing '\(place)'") { link, deadline in
+    /// Passes a page of the names that a statement finds, and leaves them out of the range.
+    ///
+    /// - Returns: Whether the page was full, and `body` wants the next one.
+    func passNames(
+        _ statement: Statement, in place: StorageNamespace, _ range: inout NameRange, limit: Int,
+        _ body: (String) -> Bool
+    ) throws -> Bool {
+        let rows = try pool.read("listing '\(place)'") { link, deadline -> Answer? in
             guard let number = try pool.schema.number(of: place, adding: false, link, until: deadline) else {
-                return []
+                return nil
             }
             let call = Call(statement, [.short(number)] + range.parameters + [.integer(Int64(limit))])
-            guard let rows = try link.exchange([call], until: deadline).first else { return [] }
-            return (0..<rows.count).map { String(decoding: rows.bytes(0, row: $0), as: UTF8.self) }
+            return try link.exchange([call], until: deadline).first
         }
+        guard let rows else { return false }
+        for row in 0..<rows.count where !body(String(decoding: rows.bytes(0, row: row), as: UTF8.self)) { return false }
+        guard rows.count == limit else { return false }
+        range.move(after: rows.bytes(0, row: limit - 1))
+        return true
     }
 
     package func forEachPlace(_ body: (StorageNamespace) -> Bool) throws {

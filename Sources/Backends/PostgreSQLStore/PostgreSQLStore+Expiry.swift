@@ -28,11 +28,6 @@ extension PostgreSQLStore: ExpiringBackend {
 
     package func forEachExpired(in place: StorageNamespace, _ body: (String) -> Bool) throws {
         var range = NameRange(prefix: "", after: nil)
-        while true {
-            let names = try names(.expired, in: place, range, limit: Self.page)
-            for name in names where !body(name) { return }
-            guard names.count == Self.page, let last = names.last else { return }
-            range.move(after: last.utf8)
-        }
+        while try passNames(.expired, in: place, &range, limit: Self.page, body) {}
     }
 }

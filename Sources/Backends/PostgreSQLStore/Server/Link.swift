@@ -21,7 +21,8 @@ final class Link: @unchecked Sendable {
     var risks: [String] = []
     private let statements: StatementTexts
     private let prepares: Bool
-    private var prepared: Set<Statement> = []
+    /// Whether each statement is prepared, by its number.
+    private var prepared = Array(repeating: false, count: Statement.allCases.count)
     private var isStale = false
     private var parameters = ParameterBlock()
 
@@ -58,7 +59,7 @@ final class Link: @unchecked Sendable {
         var new: Set<Statement> = []
         for call in calls {
             let statement = call.statement
-            if usesPrepared(statement), !prepared.contains(statement), new.insert(statement).inserted {
+            if usesPrepared(statement), !prepared[statement.rawValue], new.insert(statement).inserted {
                 try sent(PQsendPrepare(connection, statement.name, statements[statement], 0, nil), !expected.isEmpty)
                 expected.append(.preparation(of: statement))
             }
@@ -113,7 +114,7 @@ final class Link: @unchecked Sendable {
             case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
                 switch index < expected.count ? expected[index] : .answer {
                 case .answer: answers.append(answer)
-                case .preparation(let statement): prepared.insert(statement)
+                case .preparation(let statement): prepared[statement.rawValue] = true
                 }
                 index += 1
             case PGRES_PIPELINE_ABORTED: index += 1

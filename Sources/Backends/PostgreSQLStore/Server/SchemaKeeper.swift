@@ -10,6 +10,15 @@ final class SchemaKeeper: Sendable {
         var identity: Int64?
         /// The numbers of known namespaces, whose rows are never removed.
         var places: [StorageNamespace: Int32] = [:]
+        /// The one that was asked for last: most calls in a row are for one.
+        var latest: (place: StorageNamespace, number: Int32)?
+
+        mutating func number(of place: StorageNamespace) -> Int32? {
+            if let latest, latest.place == place { return latest.number }
+            guard let number = places[place] else { return nil }
+            latest = (place, number)
+            return number
+        }
     }
 
     private static let mostPlaces = 10_000
@@ -80,7 +89,7 @@ extension SchemaKeeper {
     func number(
         of place: StorageNamespace, adding: Bool, _ link: Link, until deadline: Deadline
     ) throws -> Int32? {
-        if let known = state.withLock({ $0.places[place] }) { return known }
+        if let known = state.withLock({ $0.number(of: place) }) { return known }
         let address = [Parameter(place.domain), Parameter(place.scope)]
         let calls = (adding ? [Call(.addPlace, address)] : []) + [Call(.findPlace, address)]
         guard let row = try link.exchange(calls, until: deadline).last, row.count == 1 else { return nil }

@@ -107,6 +107,7 @@ final class Answer {
     /// A number of 1, 2, 4 or 8 bytes; 0 for NULL. A truth value is a number, too.
     func integer(_ column: Int32, row: Int = 0) -> Int64 {
         let bytes = bytes(column, row: row)
+        if bytes.count == 8 { return Int64(bigEndian: bytes.loadUnaligned(as: Int64.self)) }
         var number: Int64 = bytes.first.map { $0 >= 0x80 && bytes.count > 1 ? -1 : 0 } ?? 0
         for byte in bytes { number = number << 8 | Int64(byte) }
         return number

@@ -14,7 +14,8 @@ enum Statement: Int, CaseIterable {
     case lock, tryLock, lockInTransaction, unlock, ping
 
     /// The name under which a link prepares it.
-    var name: String { "localdata_\(rawValue)" }
+    var name: String { Self.preparedNames[rawValue] }
+    private static let preparedNames = allCases.map { "localdata_\($0.rawValue)" }
 
     /// Whether it is worth preparing.
     var isPrepared: Bool {
