@@ -34,6 +34,7 @@ extension Diagnosis {
             let crypto = try snapshot.crypto.openIfNeeded()
             try crypto.require(sealing.cipher.id, sealing.cipher.name)
             try crypto.require(sealing.derivation.function.rawValue, "\(sealing.derivation.function)")
+            try open.sealing?.requireRing()
             if case .keyFile(let path) = sealing.source, try KeyFile(path: path).read() == nil {
                 if try open.sealing?.hasRing() == true {
                     return [

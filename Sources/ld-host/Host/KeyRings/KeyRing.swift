@@ -247,11 +247,16 @@ package final class KeyRing: Sendable {
     /// - Throws: `securityApplicationFailed` if it is missing.
     func stateUnlessMissing() throws(StorageError) -> KeyRingState? {
         if let state = try state() { return state }
+        try requireUnused()
+        return nil
+    }
+
+    /// - Throws: `securityApplicationFailed` if the ring, which is absent, existed once. May wait.
+    func requireUnused() throws(StorageError) {
         // Without a lock's file, the ring has never been used.
-        guard storage.isLasting, HostFile.exists(lock.path) else { return nil }
+        guard storage.isLasting, HostFile.exists(lock.path) else { return }
         let generation = try lock.shared { (generation) throws(StorageError) in generation }
         if generation > 0 { throw vanished }
-        return nil
     }
 
     /// A number that each change of the stored ring changes; `nil` if the ring is absent. May wait.

@@ -48,6 +48,9 @@ final class StoreSealing: Sendable {
             + "new values are kept plain"
     }
 
+    /// - Throws: `securityApplicationFailed` if the store has lost its ring. Needs no key; may wait.
+    func requireRing() throws(StorageError) { if try !hasRing() { try ring.requireUnused() } }
+
     /// Whether the store has a ring. Needs no key; may wait.
     func hasRing() throws(StorageError) -> Bool { try wrapped.exists() }
 

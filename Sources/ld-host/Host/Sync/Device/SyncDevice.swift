@@ -129,7 +129,7 @@ extension SyncDevice {
     private func open() throws(StorageError) -> Turn {
         guard let membership = try SyncMembership.load(from: keychain, crypto) else {
             try keepStanding(nil)
-            throw Self.noGroup
+            throw noGroup
         }
         let group = try MemberGroup(membership, crypto, keychain: keychain, page: try SyncPlace.log(in: home))
         try requireSameMachine(group)
@@ -172,8 +172,12 @@ extension SyncDevice {
     /// The domain whose store keeps what is about no single value.
     static let homeDomain = "userDefaults"
 
-    static var noGroup: StorageError {
-        StorageError(
+    /// Why there is no membership: this device is in no group, or its keychain has lost its values.
+    private var noGroup: StorageError {
+        do throws(StorageError) { try snapshot.slot(for: "keychain").openIfNeeded().sealing?.requireRing() } catch {
+            return error
+        }
+        return StorageError(
             .notFound, "this device is in no sync group",
             hint: "create one with: ld-host sync init; or join one with: ld-host sync join")
     }
@@ -242,7 +246,7 @@ extension SyncDevice {
     func leave(offline isOffline: Bool) async throws(StorageError) {
         try await lane.run("leaving the sync group") { [self] () throws(StorageError) in
             try lock.exclusive { (file) throws(StorageError) in
-                guard let membership = try SyncMembership.load(from: keychain, crypto) else { throw Self.noGroup }
+                guard let membership = try SyncMembership.load(from: keychain, crypto) else { throw noGroup }
                 let group = try MemberGroup(
                     membership, crypto, keychain: keychain, page: try SyncPlace.log(in: home))
                 if !isOffline, group.hasLostLog { try group.recoverLog(from: TransportCarrier(transport)) }
