@@ -23,8 +23,8 @@ import Testing
         let home = try MigrationHome()
         defer { home.remove() }
         let domains: [StorageDomain] = [
-            .userDefaults(), .userDefaults(suite: "suite"), .custom(name: "rows"), .fileSystem(),
-            .fileSystem(directory: .caches), folder(home), .appGroupFileSystem(), .keychain(service: "tests"),
+            .userDefaults(), .custom(name: "rows"), .userDefaults(suite: "suite"), .fileSystem(),
+            .fileSystem(directory: .caches), .appGroupFileSystem(), folder(home), .keychain(service: "tests"),
             .encryptedFileSystem(directory: .caches), .keychain(service: "others"), .encryptedFileSystem(),
         ]
         for (index, (old, new)) in zip(domains, domains.dropFirst()).enumerated() {
@@ -130,7 +130,7 @@ import Testing
         let home = try MigrationHome()
         defer { home.remove() }
         let domains: [StorageDomain] = [
-            .custom(name: "rows"), .fileSystem(directory: .caches), .fileSystem(), folder(home), .appGroupFileSystem(),
+            .custom(name: "rows"), .fileSystem(directory: .caches), .fileSystem(), .appGroupFileSystem(), folder(home),
             .userDefaults(), .fileSystem(directory: .caches),
         ]
         for (index, (old, new)) in zip(domains, domains.dropFirst()).enumerated() {
@@ -179,11 +179,11 @@ import Testing
         #expect(weaker?.code == .validationFailed && weaker?.message.contains("would store its data plain") == true)
         try await home.router().set("other", for: key(.encryptedFileSystem()))
         let ambiguous = try home.router()
-        let two = await MigrationError.of { try await ambiguous.get(key(.keychain(service: "new"))) }
+        let two = await MigrationError.of { try await ambiguous.get(key(.appGroupFileSystem())) }
         #expect(two?.code == .conflict && two?.message.contains("keychain:tests/token") == true)
         #expect(two?.message.contains("encryptedFileSystem:documents/token") == true)
         // The catalog shows that the key is the same, though its type differs.
-        let number: StorageKey<Int> = MigrationHome.key("token", .keychain(service: "new"))
+        let number: StorageKey<Int> = MigrationHome.key("token", .appGroupFileSystem())
         let listed = try home.router()
         try await listed.remove(key(.encryptedFileSystem()))
         try await listed.registerCatalog(Catalog(allKeys: [.key(number)]))
@@ -222,6 +222,51 @@ import Testing
         let owned = StorageKey<String>(
             name: "token", domain: .custom(name: "rows"), security: .none, owner: "somebody else", description: "a key")
         await #expect(throws: StorageError.notFound) { try await home.router().get(owned) }
+    }
+
+    @Test("a suite, a service, a group or a folder never gets the value of another", arguments: [true, false])
+    func named(_ isCatalogued: Bool) async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        func folder(_ name: String) -> FileDirectory {
+            .custom(URL(filePath: "\(home.home.folder)/\(name)", directoryHint: .isDirectory))
+        }
+        let pairs: [(StorageDomain, StorageDomain)] = [
+            (.keychain(service: "git:https://a.example"), .keychain(service: "git:https://b.example")),
+            (.userDefaults(), .userDefaults(suite: "second profile")),
+            (.userDefaults(suite: "one"), .userDefaults(suite: "two")),
+            (.appGroupUserDefaults(identifier: "group.a"), .appGroupUserDefaults(identifier: "group.b")),
+            (.appGroupFileSystem(id: "group.a"), .appGroupFileSystem(id: "group.b", directory: .caches)),
+            (.custom(name: "rows", scope: "one"), .custom(name: "rows", scope: "two")),
+            (.fileSystem(directory: folder("a")), .fileSystem(directory: folder("b"))),
+            (.fileSystem(), .fileSystem(directory: folder("c"))),
+        ]
+        for (index, (mine, yours)) in pairs.enumerated() {
+            let (mine, yours) = (key(mine, name: "\(index)"), key(yours, name: "\(index)"))
+            try await home.router().set("mine", for: mine)
+            let router = try home.router()
+            if isCatalogued { try await router.registerCatalog(Catalog(allKeys: [.key(yours)])) }
+            await #expect(throws: StorageError.notFound) { try await router.get(yours) }
+            try await router.remove(yours)
+            #expect(try await home.router().get(mine) == "mine")
+        }
+    }
+
+    @Test("a service or a group that the configuration names may change")
+    func defaults() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        for (index, domain) in [StorageDomain.keychain(), .appGroupUserDefaults()].enumerated() {
+            let key = key(domain, name: "\(index)")
+            func router(_ name: String) async throws -> StorageRouter {
+                let router = try home.router()
+                await router.updateStorageConfiguration(
+                    StorageConfiguration(defaultKeychainService: name, defaultAppGroupIdentifier: "group.\(name)"))
+                return router
+            }
+            try await router("old").set("value", for: key)
+            #expect(try await router("new").get(key) == "value")
+        }
     }
 
     @Test("a damaged history is read as far as possible")

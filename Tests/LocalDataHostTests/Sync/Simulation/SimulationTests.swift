@@ -22,6 +22,8 @@ struct SimulationTests {
     private static func failures(in life: SimulatedLife) -> [String] {
         (0..<UInt64(life.schedules)).compactMap { seed in
             let simulation = Simulation(seed, life.hazards)
+            // A device and its engine hold each other.
+            defer { for device in simulation.devices { device.stop() } }
             let violations = simulation.run()
             guard !violations.isEmpty else { return nil }
             return (["seed \(seed):"] + violations + simulation.log).joined(separator: "\n")

@@ -26,12 +26,12 @@ extension MigrationEngine {
         return try await onIOThread { () throws(StorageError) in !history.entries(of: owner, name, folders).isEmpty }
     }
 
-    /// The migration that brings a key's value from the place where it was before the key's domain, directory or
-    /// sub-directory was changed; `nil` if absent.
+    /// The migration that brings a key's value from the place where it was before the key's domain, standard directory
+    /// or sub-directory was changed; `nil` if absent.
     ///
-    /// A place counts if it has a value, and nothing shows that another key lives there: no key of a registered catalog
-    /// is there, this router has not written there itself, and without catalogs the key has never been written where it
-    /// is now.
+    /// A place counts if it has a value, and nothing shows that another key lives there: it has no other suite,
+    /// service, group or folder, no key of a registered catalog is there, this router has not written there itself, and
+    /// without catalogs the key has never been written where it is now.
     ///
     /// - Throws: `conflict` if two places have a value.
     func migrationFromFormerPlace(of key: AnyStorageKey) async throws -> AnyStorageMigration? {
@@ -42,7 +42,7 @@ extension MigrationEngine {
         let isCatalogued = snapshot.isCatalogued(StorageAddress(place, name: descriptor.name))
         guard isCatalogued || !known.contains(where: { $0.place.isSame(as: place) }) else { return nil }
         var sources: [AnyStorageKey] = []
-        for entry in known where !entry.place.isSame(as: place) {
+        for entry in known where !entry.place.isSame(as: place) && entry.mayHaveHeld(descriptor, now: place) {
             if history.isCurrent(entry) { continue }
             let address = StorageAddress(entry.place, name: entry.name)
             guard !snapshot.isCatalogued(address), isCatalogued || entry.type == descriptor.valueType,
@@ -110,6 +110,26 @@ extension AnyStorageKey {
 extension StorageNamespace {
     /// Whether it is the same place in the same folder.
     func isSame(as other: StorageNamespace) -> Bool { self == other && directory == other.directory }
+
+    /// The suite, service, group, or own folder, of which each has its own values; empty for a standard directory.
+    var named: Substring {
+        switch domain {
+        case _ where scope.hasPrefix("/"): scope[...]
+        case "fileSystem", "encryptedFileSystem": ""
+        case "appGroupFileSystem": scope.prefix { $0 != ":" }
+        default: scope[...]
+        }
+    }
+}
+
+extension StorageDomain {
+    /// Whether the configuration says which service or group it is.
+    var usesDefault: Bool {
+        switch self {
+        case .keychain(nil), .appGroupUserDefaults(nil), .appGroupFileSystem(nil, _): true
+        default: false
+        }
+    }
 }
 
 /// Brings a value from where it was before its key's domain, directory or sub-directory was changed.

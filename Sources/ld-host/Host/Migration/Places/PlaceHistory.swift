@@ -21,6 +21,8 @@ final class PlaceHistory: Sendable {
         let directory: String?
         let security: SecurityPolicy
         let serializer: SerializerFormat
+        /// Whether the key left its service or group to the configuration; `nil` if an earlier version wrote the line.
+        let usesDefault: Bool?
 
         init(_ key: StorageKeyDescriptor, at place: StorageNamespace) {
             owner = key.owner
@@ -31,9 +33,17 @@ final class PlaceHistory: Sendable {
             directory = place.directory
             security = key.security
             serializer = key.serializer
+            usesDefault = key.domain.usesDefault
         }
 
         var place: StorageNamespace { StorageNamespace(domain: domain, scope: scope, directory: directory) }
+
+        /// Whether a key that is now at `place` may have been here. With another suite, service, group or folder that
+        /// the code names, it belongs to another profile, account or document: one never gets what another has.
+        func mayHaveHeld(_ key: StorageKeyDescriptor, now place: StorageNamespace) -> Bool {
+            guard domain == place.domain else { return true }
+            return self.place.named == place.named || usesDefault == true && key.domain.usesDefault
+        }
     }
 
     private struct Key: Hashable {
