@@ -4,8 +4,8 @@ internal import LocalDataAPI
 /// The group that this device is in, as the engine sees it: the members' log, which the transport carries beside the
 /// values' records, and the keys that follow from it. Calls may wait.
 ///
-/// A member publishes the entries of the log that it made, and those of devices that are no members any more. So a new
-/// device finds the whole log as long as one record of each entry's publisher is there.
+/// Each member publishes all entries of the log that it knows. So the log is whole again after the transport has lost
+/// it, also for a device that was restored to before an entry that it made itself.
 final class MemberGroup: SyncGroup {
     /// What the names of the log's records begin with.
     static let recordPrefix = "log-"
@@ -25,7 +25,7 @@ final class MemberGroup: SyncGroup {
     var isForgotten: Bool { log.state.forgotten.contains { $0.id == me } }
 
     /// Whether this device has to publish entries of the log.
-    var hasDueRecords: Bool { !isPublished && dueEntries.contains { !published.contains(Self.name(of: $0.id)) } }
+    var hasDueRecords: Bool { !isPublished && log.identified.contains { !published.contains(Self.name(of: $0.id)) } }
 
     /// Opens the group that this device is in.
     ///
@@ -136,15 +136,10 @@ final class MemberGroup: SyncGroup {
     }
 
     func ownRecords() throws(StorageError) -> [SyncRecord] {
-        dueEntries.map { SyncRecord(writer: me.text, name: Self.name(of: $0.id), content: $0.published) }
+        log.identified.map { SyncRecord(writer: me.text, name: Self.name(of: $0.id), content: $0.published) }
     }
 
     // MARK: Publishing the log
-
-    private var dueEntries: [(id: EntryID, published: Data)] {
-        let others = Set(members).subtracting([me])
-        return log.entries { !others.contains($0) }
-    }
 
     private static func name(of entry: EntryID) -> String {
         recordPrefix + entry.bytes.prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()

@@ -285,8 +285,10 @@ extension SyncEngine {
     func reportStatus() throws(StorageError) {
         let status = status(confirmed: progress.confirmed)
         guard isNews(status) else { return }
+        // It adds a gap to the progress.
+        let statusCounter = try nextCounter()
         var next = progress
-        next.statusCounter = try nextCounter()
+        next.statusCounter = statusCounter
         try commit([], with: next)
         try carrier.publish([try record(of: status)])
         lastStatus = status

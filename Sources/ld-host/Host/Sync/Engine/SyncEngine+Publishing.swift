@@ -156,8 +156,10 @@ extension SyncEngine {
         }
         let names = Set(contents.map(\.name))
         let reports = isLast && duties.allSatisfy { names.contains($0) || counter($0) <= progress.confirmed }
+        // It adds a gap to the progress.
+        let statusCounter = reports ? try nextCounter() : 0
         var next = progress
-        if reports { next.statusCounter = try nextCounter() }
+        next.statusCounter = statusCounter
         try commit(changes, with: reports ? next : nil)
         var records: [SyncRecord] = []
         for (name, content) in contents {

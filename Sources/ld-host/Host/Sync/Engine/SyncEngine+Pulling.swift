@@ -40,8 +40,8 @@ extension SyncEngine {
             try forgetUnseen(all)
             seen = nil
             // A new device does not acknowledge yet, so others may remove what it has seen.
-            progress.position = progress.hasPassedOver || progress.isJoining && !isConsistent ? nil : position
-            progress.hasPassedOver = false
+            // What was passed over is read again as soon as more is known of the group.
+            progress.position = progress.isJoining && !isConsistent ? nil : position
             try saveProgress()
         } else if isStuck() || isMissed() {
             try startOver()

@@ -48,11 +48,9 @@ package struct GroupLog: Sendable {
         return ids.compactMap { published[$0] }
     }
 
-    /// The entries of some authors in their published form, by their ids.
-    package func entries(by isChosen: (DeviceID) -> Bool) -> [(id: EntryID, published: Data)] {
-        graph.order.map { graph.entries[$0] }.filter { isChosen($0.author) }.compactMap { entry in
-            published[entry.id].map { (entry.id, $0) }
-        }
+    /// The entries that are in effect or void in their published form, with their ids.
+    package var identified: [(id: EntryID, published: Data)] {
+        graph.order.map { graph.entries[$0].id }.compactMap { id in published[id].map { (id, $0) } }
     }
 
     /// How many entries wait for parents.
