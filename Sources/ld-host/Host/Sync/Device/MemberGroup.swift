@@ -70,10 +70,15 @@ final class MemberGroup: SyncGroup {
         try refreshKeys()
     }
 
+    /// The log's entries on a transport, in the order in which they come: most come behind their parents.
     private static func logEntries(on carrier: any SyncCarrier) throws(StorageError) -> [Data] {
+        // Each member publishes all of them.
+        var known: Set<Data> = []
         var entries: [Data] = []
         _ = try carrier.fetch(since: nil) { record in
-            if record.name.hasPrefix(recordPrefix) { entries.append(record.content) }
+            if record.name.hasPrefix(recordPrefix), known.insert(record.content).inserted {
+                entries.append(record.content)
+            }
             return entries.count < GroupLog.mostEntries
         }
         return entries
