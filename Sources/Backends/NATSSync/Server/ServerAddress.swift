@@ -77,9 +77,16 @@ extension ServerAddress {
         if status == NATS_OK { status = try authenticate(settings, options) }
         var connection: OpaquePointer?
         if status == NATS_OK { status = natsConnection_Connect(&connection, settings) }
+        // libnats 3.4 sends no signature if its first byte is 0, as one of 256 is. Each connection makes another one.
+        for _ in 1..<Self.attempts where status == NATS_CONNECTION_AUTH_FAILED && options.credentials != nil {
+            status = natsConnection_Connect(&connection, settings)
+        }
         guard status == NATS_OK, let connection else { throw failure(status) }
         return connection
     }
+
+    /// How often to connect with signed credentials.
+    private static let attempts = 4
 
     private func set(_ settings: OpaquePointer?, _ options: ServerOptions) -> natsStatus {
         var status = natsOptions_SetURL(settings, url)
