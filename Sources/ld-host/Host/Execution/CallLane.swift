@@ -48,7 +48,10 @@ final class CallLane: Sendable {
     ) async throws(StorageError) -> Value {
         guard let timeout else {
             let result: Result<Value, StorageError> = await withCheckedContinuation { continuation in
-                submit { continuation.resume(returning: outcome(of: call)) }
+                submit {
+                    let result = outcome(of: call)
+                    IOExecutor.shared.ending { continuation.resume(returning: result) }
+                }
             }
             return try result.get()
         }
@@ -57,11 +60,16 @@ final class CallLane: Sendable {
         let end = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 guard pending.start(continuation) else { return }
-                submit { if pending.isWaiting { pending.finish(.ended(outcome(of: call))) } }
+                submit {
+                    guard pending.isWaiting else { return }
+                    let result = outcome(of: call)
+                    IOExecutor.shared.ending { pending.finish(.ended(result)) }
+                }
             }
         } onCancel: {
             pending.finish(.cancelled)
         }
+        IOExecutor.shared.passOn()
         DeadlineClock.shared.lift(deadline)
         switch end {
         case .ended(let result): return try result.get()
@@ -73,6 +81,7 @@ final class CallLane: Sendable {
         }
     }
 
+    /// Called while the caller's task is being suspended.
     private func submit(_ work: @escaping @Sendable () -> Void) {
         let starts = state.withLock { state in
             guard state.running < width else {
@@ -82,7 +91,11 @@ final class CallLane: Sendable {
             state.running += 1
             return true
         }
-        if starts { start(work) }
+        guard starts else { return }
+        switch threads {
+        case .pool: IOExecutor.shared.submitWhileSuspending { self.runFirst(work) }
+        case .own: start(work)
+        }
     }
 
     private func start(_ work: @escaping @Sendable () -> Void) {

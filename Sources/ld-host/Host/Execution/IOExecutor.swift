@@ -21,7 +21,7 @@ public final class IOExecutor: TaskExecutor, Sendable {
     /// The most threads of the pool.
     public static let limit = 64
 
-    private enum Work {
+    fileprivate enum Work {
         case job(UnownedJob)
         case call(@Sendable () -> Void)
     }
@@ -38,7 +38,11 @@ public final class IOExecutor: TaskExecutor, Sendable {
     private init() {}
 
     /// Takes a task's job.
-    public func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        if let own = OwnWork.current, own.isEnding, own.put(.job(job)) { return }
+        add(.job(job))
+    }
 
     /// Runs a call on one of the threads.
     package func submit(_ call: @escaping @Sendable () -> Void) { add(.call(call)) }
@@ -48,6 +52,24 @@ public final class IOExecutor: TaskExecutor, Sendable {
 
     /// Marks the calling thread as one that may wait: a host thread that runs only such calls.
     static func markThread() { pthread_setspecific(marker, UnsafeRawPointer(bitPattern: 1)) }
+
+    /// Runs a call for a task that is about to be suspended until the call ends. If the task is on one of the threads,
+    /// that thread makes the call, and no other one wakes for it.
+    func submitWhileSuspending(_ call: @escaping @Sendable () -> Void) {
+        if let own = OwnWork.current, own.put(.call(call)) { return }
+        add(.call(call))
+    }
+
+    /// Gives a call to the other threads that this one took over from a task which was not suspended after all.
+    func passOn() { if let work = OwnWork.current?.take() { add(work) } }
+
+    /// Resumes a task as the last thing that a call does: on this thread, if it is one of the pool's.
+    func ending(_ resume: () -> Void) {
+        guard let own = OwnWork.current else { return resume() }
+        own.isEnding = true
+        resume()
+        own.isEnding = false
+    }
 
     private func add(_ work: Work) {
         let (wake, start) = state.withLock { state in
@@ -82,7 +104,9 @@ public final class IOExecutor: TaskExecutor, Sendable {
 
     /// The body of a thread: runs work until there has been none for some time.
     fileprivate func runThread() {
-        Self.markThread()
+        let own = OwnWork()
+        pthread_setspecific(marker, Unmanaged.passUnretained(own).toOpaque())
+        defer { withExtendedLifetime(own) { _ = pthread_setspecific(marker, nil) } }
         ld_linux_name_thread("localdata-io")
         while true {
             runUntilEmpty()
@@ -106,12 +130,46 @@ public final class IOExecutor: TaskExecutor, Sendable {
     }
 
     private func runUntilEmpty() {
-        while let work = state.withLock({ $0.queue.popFirst() }) {
+        while let work = OwnWork.current?.take() ?? state.withLock({ $0.queue.popFirst() }) {
             switch work {
             case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
             case .call(let call): call()
             }
         }
+    }
+}
+
+/// What a thread of the pool does next, before it takes work from the queue: the call that its task waits for, or the
+/// task whose call it has made. Only that thread uses it.
+private final class OwnWork {
+    /// Whether the work goes to the queue, so that no task keeps the others waiting for ever.
+    private static let mostInARow = 64
+
+    private var next: IOExecutor.Work?
+    private var inARow = 0
+    /// Whether the thread's call resumes its task now.
+    var isEnding = false
+
+    /// The calling thread's; `nil` if it is none of the pool's.
+    static var current: OwnWork? {
+        guard let mark = pthread_getspecific(marker), mark != UnsafeMutableRawPointer(bitPattern: 1) else { return nil }
+        return Unmanaged<OwnWork>.fromOpaque(mark).takeUnretainedValue()
+    }
+
+    /// Keeps work for this thread; `false` if another one is to do it.
+    func put(_ work: IOExecutor.Work) -> Bool {
+        guard next == nil, inARow < Self.mostInARow else {
+            inARow = 0
+            return false
+        }
+        next = work
+        inARow += 1
+        return true
+    }
+
+    func take() -> IOExecutor.Work? {
+        defer { next = nil }
+        return next
     }
 }
 
