@@ -87,12 +87,18 @@ extension Command {
         return .done
     }
 
-    /// Says what the change of a domain's store leaves behind.
+    /// Says what a change leaves behind in a domain's former store, or in a store that is sealed now.
     private static func remarkLeftValues(after key: String, _ session: Session) async {
-        guard let parts = try? ConfigurationPath(key).segments, parts.count == 2, parts[0] == "domains",
-            let router = try? session.router()
+        guard let parts = try? ConfigurationPath(key).segments, parts.count >= 2, let router = try? session.router()
         else { return }
-        await session.remarkLeftValues(of: parts[1], router)
+        switch parts[0] {
+        case "domains" where parts.count == 2: await session.remarkLeftValues(of: parts[1], router)
+        case "stores":
+            guard let unsealed = try? await router.unsealedValues(in: parts[1]) else { return }
+            Output.remark("ld-host: \(unsealed.text)")
+            Output.remark("ld-host: hint: \(unsealed.hint)")
+        default: return
+        }
     }
 
     static let configValidate = Command(

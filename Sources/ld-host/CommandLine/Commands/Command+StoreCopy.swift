@@ -10,7 +10,7 @@ extension Command {
             or ids of components. Each value is read back and compared. A value that TO has already is left as it is,
             so the next run resumes an interrupted one. --move removes the values from FROM when all of them have
             arrived, except the host's own keys while FROM serves the keychain domain, because encrypted values need
-            them. Values that other processes set meanwhile are neither overwritten nor removed. Ends with status 2
+            them. Values in folders that both stores use, such as those of app groups, are sealed there. Values that other processes set meanwhile are neither overwritten nor removed. Ends with status 2
             if a value could not be read, or was changed meanwhile and stays in FROM.
             """,
         options: [
@@ -40,6 +40,11 @@ extension Command {
             Output.line(
                 "\(report.copied) of \(report.total.counted("value")) \(verb(report.total)) copied to '\(report.to)', "
                     + "which had \(report.equal)")
+            if report.sealedInPlace > 0 {
+                Output.line(
+                    "\(report.sealedInPlace.counted("value")) \(verb(report.sealedInPlace)) sealed in the folders "
+                        + "that both stores use")
+            }
             if report.removed > 0 {
                 Output.line("\(report.removed.counted("value")) \(verb(report.removed)) removed from '\(report.from)'")
             }

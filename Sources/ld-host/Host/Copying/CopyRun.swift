@@ -82,7 +82,7 @@ struct CopyRun {
     private func copyChunk(
         _ values: ArraySlice<(StorageAddress, Bool)>
     ) throws(StorageError) -> [Result<UInt64, StorageError>?] {
-        guard copy.copiesChunks, let place = values.first?.0.place else { return [nil] }
+        guard copy.copiesChunks, let place = values.first?.0.place, copy.shared[place] == nil else { return [nil] }
         var addresses: [StorageAddress] = []
         for (address, replaces) in values.prefix(copy.mostValues) {
             guard address.place == place, !replaces, try !copy.isHostKey(address) else { break }
@@ -92,8 +92,9 @@ struct CopyRun {
     }
 
     private mutating func note(_ address: StorageAddress, _ digest: UInt64) {
-        report.copied += 1
         present.append(address)
+        guard !copy.isShared(address) else { return report.sealedInPlace += 1 }
+        report.copied += 1
         if moves { copied[address] = digest }
     }
 
@@ -113,8 +114,8 @@ struct CopyRun {
         }
     }
 
-    /// Removes the host's keys last, so that whatever happens before, the values that they seal can be opened. They
-    /// stay as long as the source serves the keychain.
+    /// Removes all but what both stores keep in the same place. The host's keys go last, so that whatever happens
+    /// before, the values that they seal can be opened; they stay as long as the source serves the keychain.
     mutating func remove() throws(StorageError) {
         let (values, keys) = try parted(present)
         let all = values + (keepsKeys ? [] : keys)
@@ -138,7 +139,7 @@ struct CopyRun {
         _ addresses: [StorageAddress]
     ) throws(StorageError) -> (values: [StorageAddress], keys: [StorageAddress]) {
         var (values, keys): ([StorageAddress], [StorageAddress]) = ([], [])
-        for address in addresses {
+        for address in addresses where !copy.isShared(address) {
             if try copy.isHostKey(address) { keys.append(address) } else { values.append(address) }
         }
         return (values, keys)
@@ -167,7 +168,9 @@ struct CopyRun {
 
     /// Erases values that now are in a better protected store from the source's files.
     mutating func wipe() {
-        guard report.removed > 0, copy.destination.isKeychain, !copy.source.isKeychain else { return }
+        guard report.removed + report.sealedInPlace > 0, copy.destination.isKeychain, !copy.source.isKeychain else {
+            return
+        }
         for place in Set(present.map(\.place)) {
             do throws(StorageError) { try copy.source.store.wipe(place) } catch {
                 report.failures["removed values of '\(place)', in the files of store '\(report.from)',"] =
@@ -189,6 +192,8 @@ public struct StoreCopyReport: Encodable, Sendable {
     public var total = 0
     /// The number of values that were, or would be, copied.
     public var copied = 0
+    /// The number of values that were, or would be, sealed where they are, since both stores keep them there.
+    public var sealedInPlace = 0
     /// The number of values that the destination already has, byte for byte.
     public var equal = 0
     /// The addresses at which the destination has a different value.

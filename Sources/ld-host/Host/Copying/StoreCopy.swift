@@ -11,12 +11,21 @@ struct StoreCopy: Sendable {
     let destination: OpenStore
     /// The domains whose values are copied, with the history of their migrations and what sync knows of them; empty for
     /// all.
-    var domains: [String] = []
+    let domains: [String]
+    /// The namespaces that both stores keep in the same place, and the destination seals.
+    let shared: [StorageNamespace: ListedNames]
+
+    init(
+        snapshot: RouterSnapshot, source: OpenStore, destination: OpenStore, domains: [String] = []
+    ) throws(StorageError) {
+        (self.snapshot, self.source, self.destination, self.domains) = (snapshot, source, destination, domains)
+        shared = try Self.sharedPlaces(of: source, destination, snapshot)
+    }
 
     /// The addresses of the values in the source, including the host keys.
     func addresses() throws(StorageError) -> [StorageAddress] {
-        // Two stores of the same component keep a namespace with its own folder in the same folder.
         var places = try snapshot.places(in: source, withFolders: source.component != destination.component)
+        places.merge(shared) { listed, _ in listed }
         if !domains.isEmpty { places = places.filter { domains.contains($0.key.domain) } }
         var addresses: [StorageAddress] = []
         for (place, names) in places.sorted(by: { "\($0.key)" < "\($1.key)" }) {
@@ -40,6 +49,7 @@ struct StoreCopy: Sendable {
 
     /// Compares the two values at an address.
     func compare(_ address: StorageAddress) throws(StorageError) -> Comparison {
+        if isShared(address) { return try compareShared(address) }
         let target = try value(at: address, in: destination)
         guard try target.store.exists(target.handle) else { return .missing }
         let from = try value(at: address, in: source)
@@ -80,14 +90,21 @@ struct StoreCopy: Sendable {
             let target = try value(at: address, in: destination)
             for _ in 0..<Self.attempts {
                 guard let attributes = try from.attributes() else { return .gone }
-                let outcome =
-                    attributes.size ?? 0 > LargeMove.least
-                    ? try copyInPieces(address, from, target, attributes, expected)
-                    : try copyAtOnce(address, from, target, attributes, expected)
-                if let outcome { return outcome }
+                if let outcome = try attempt(address, from, target, attributes, expected) { return outcome }
             }
             return .changed
         }
+    }
+
+    /// - Returns: `nil` if another process intervened.
+    private func attempt(
+        _ address: StorageAddress, _ from: SealedValue, _ target: SealedValue, _ attributes: ValueAttributes,
+        _ expected: Expected
+    ) throws(StorageError) -> Outcome? {
+        if isShared(address) { return try sealInPlace(address, from, target, attributes) }
+        return attributes.size ?? 0 > LargeMove.least
+            ? try copyInPieces(address, from, target, attributes, expected)
+            : try copyAtOnce(address, from, target, attributes, expected)
     }
 
     /// The value that may be replaced at the destination.

@@ -44,11 +44,17 @@ extension Diagnosis {
                     ]
                 }
                 return [Finding("\(what); the key file '\(path)' will be created with the first value")]
+                    + unsealed(slot, snapshot)
             }
             return [Finding("\(what); \(sealing.source.protection)")] + weakness(of: sealing, in: slot.settings.name)
+                + unsealed(slot, snapshot)
         } catch {
             return [Finding(what, error)]
         }
+    }
+
+    private static func unsealed(_ slot: StoreSlot, _ snapshot: RouterSnapshot) -> [Finding] {
+        snapshot.unsealedValues(in: slot).map { [Finding($0.text, hint: $0.hint, isProblem: true)] } ?? []
     }
 
     /// Whether the passphrase of a store could be found by trying many: OWASP's Password Storage Cheat Sheet has the

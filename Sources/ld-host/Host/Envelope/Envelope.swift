@@ -181,7 +181,7 @@ package struct EnvelopeContext: Sendable {
             .cannotOpen,
             "'\(address)' cannot be opened: the stored bytes were changed, moved or never sealed; they stay as they "
                 + "are",
-            hint: "restore it from a backup, or remove it; see: ld-host envelope inspect")
+            hint: "if it was stored before its store was sealed, see: ld-host doctor; if not, restore it from a backup")
     }
 
     /// For a header with an algorithm that the provider lacks.

@@ -61,10 +61,10 @@ struct SealedScan: Sendable {
         if case .master = name, try snapshot.isReserved(address, in: open) { return nil }
         if HostSettings.isReserved(address.place) { return nil }
         let outer = outerLayers(address, in: open)
-        let start: HeaderStart
-        do throws(StorageError) { start = try headerStart(SealedValue(at: address, in: open, layers: outer)) } catch {
+        let start: EnvelopeStart
+        do throws(StorageError) { start = try SealedValue(at: address, in: open, layers: outer).start() } catch {
             // A value without an envelope is not sealed, whatever its store.
-            let stored = try headerStart(SealedValue(at: address, in: open, layers: []))
+            let stored = try SealedValue(at: address, in: open, layers: []).start()
             if error.code == .cannotOpen, case .other = stored { return nil }
             throw error
         }
@@ -77,41 +77,6 @@ struct SealedScan: Sendable {
         case .later(let version): throw EnvelopeContext(address).cannotOpen(.version(version))
         case .other: return nil
         }
-    }
-
-    /// The start of a value.
-    private enum HeaderStart {
-        case header(EnvelopeHeader)
-        /// The header of a later version's envelope.
-        case later(version: UInt8)
-        case other
-    }
-
-    private func headerStart(_ value: SealedValue) throws(StorageError) -> HeaderStart {
-        // A value that the ring does not seal may be a secret that only the store seals.
-        let start = UnsafeMutableRawBufferPointer.allocate(byteCount: EnvelopeHeader.largestSize, alignment: 16)
-        defer {
-            clear(start)
-            start.deallocate()
-        }
-        var count = 0
-        var result: HeaderStart?
-        _ = try value.read(.chunks) { piece in
-            let part = UnsafeRawBufferPointer(rebasing: piece.prefix(start.count - count))
-            UnsafeMutableRawBufferPointer(rebasing: start[count...]).copyMemory(from: part)
-            count += part.count
-            do throws(EnvelopeFault) {
-                result = .header(try EnvelopeHeader(parsing: UnsafeRawBufferPointer(rebasing: start[..<count])))
-            } catch .incomplete {
-                return count < start.count
-            } catch .version(let version) {
-                result = .later(version: version)
-            } catch {
-                result = .other
-            }
-            return false
-        }
-        return result ?? .other
     }
 
     /// The stores in which the ring may have sealed values.

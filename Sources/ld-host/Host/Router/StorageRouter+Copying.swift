@@ -39,6 +39,10 @@ extension StorageRouter {
                 : try CopyIntent.take(
                     from: from, to: to, domains: domains, moving: moving, folder: snapshot.settings.folders.journal)
             try run.look()
+            do throws(StorageError) { try copy.requireConsent(toSeal: run.missing, moving: moving) } catch {
+                try intent?.finish()
+                throw error
+            }
             if !run.report.conflicts.isEmpty, !overwriting, !planOnly {
                 try intent?.finish()
                 throw StorageError(
@@ -56,7 +60,9 @@ extension StorageRouter {
                     hint: "copy in the other direction, or values one by one: get and set")
             }
             guard !planOnly else {
-                run.report.copied = run.missing.count + (overwriting ? run.report.conflicts.count : 0)
+                run.report.sealedInPlace = run.missing.count(where: copy.isShared)
+                run.report.copied =
+                    run.missing.count - run.report.sealedInPlace + (overwriting ? run.report.conflicts.count : 0)
                 if moving { try run.planRemoval(overwriting: overwriting) }
                 return run.report
             }
@@ -89,7 +95,7 @@ extension StorageRouter {
             throw StorageError(
                 .invalidConfiguration, "'\(from)' and '\(to)' are the same store", hint: "name two different stores")
         }
-        let copy = StoreCopy(
+        let copy = try StoreCopy(
             snapshot: snapshot, source: try source.openIfNeeded(), destination: try destination.openIfNeeded(),
             domains: domains)
         guard !copy.source.keepsSameValues(as: copy.destination) else {

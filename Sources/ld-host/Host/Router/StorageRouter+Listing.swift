@@ -84,6 +84,14 @@ extension StorageRouter {
         try await access().leftValues(ofDomain: domain)
     }
 
+    /// The values that a sealed store cannot open because they are not sealed; `nil` if there are none.
+    package func unsealedValues(in store: String) async throws -> UnsealedValues? {
+        let snapshot = try await snapshot()
+        return try await onIOThread { () throws(StorageError) in
+            snapshot.slot(ofStore: store).flatMap { snapshot.unsealedValues(in: $0) }
+        }
+    }
+
     /// The error for a missing value. If another store has it, the error names that store.
     package func notStored(_ key: AnyStorageKey) async -> StorageError {
         do throws(StorageError) { return try await access().notStored(key) } catch { return error }

@@ -68,7 +68,7 @@ package struct LeftValues: Sendable {
 extension RouterSnapshot {
     /// The stores that may have values of domains that they do not serve: the configured ones, and those of earlier
     /// configurations.
-    fileprivate var holders: [StoreSlot] {
+    var holders: [StoreSlot] {
         let former = RouteHistory(settings.folders).stores.filter { slot(ofStore: $0) == nil }
         return stores + former.map(slotOrComponent)
     }
@@ -97,6 +97,7 @@ extension RouterSnapshot {
                 found[domain, default: [:]][place] = known.names
             }
         }
+        for (domain, places) in unsealedPlaces(in: open) { found[domain, default: [:]].merge(places) { $1 } }
         guard !found.isEmpty else { return [] }
         let acknowledged = RouteHistory(settings.folders).acknowledged
         return found.sorted { $0.key < $1.key }.compactMap { domain, places in
@@ -106,6 +107,23 @@ extension RouterSnapshot {
                     isAcknowledged: acknowledged.contains { $0.store == open.name && $0.domain == domain })
             }
         }
+    }
+
+    /// The namespaces that a plain store has written in folders of their own and that a sealed store of the same
+    /// component serves now, by domain: that one cannot open them. Never asks for a passphrase. May wait.
+    private func unsealedPlaces(in open: OpenStore) -> [String: [StorageNamespace: ListedNames]] {
+        guard open.sealing == nil else { return [:] }
+        var found: [String: [StorageNamespace: ListedNames]] = [:]
+        for (domain, route) in settings.routes where route.store.component == open.component {
+            guard let sealing = route.store.sealing, !sealing.source.asksForIt,
+                let serving = try? slot(for: domain).openIfNeeded()
+            else { continue }
+            for (place, known) in knownPlaces(of: domain, in: open) where place.directory != nil {
+                guard (try? serving.hasUnsealedValue(in: place, known.names)) == true else { continue }
+                found[domain, default: [:]][place] = known.names
+            }
+        }
+        return found
     }
 
     /// The value at an address in an open store other than the serving one. May wait.

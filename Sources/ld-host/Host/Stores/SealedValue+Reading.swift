@@ -144,3 +144,55 @@ extension StorageError {
         [.corrupt, .cannotOpen, .securityApplicationFailed, .permissionDenied, .fileError].contains(code)
     }
 }
+
+/// The start of a value behind its layers.
+enum EnvelopeStart {
+    /// An envelope's header; not authentic.
+    case header(EnvelopeHeader)
+    /// The header of a later version's envelope.
+    case later(version: UInt8)
+    /// No envelope, or no value.
+    case other
+
+    /// The start of a whole value.
+    init(_ stored: Data) {
+        do throws(EnvelopeFault) {
+            self = .header(
+                try stored.withBuffer { (bytes) throws(EnvelopeFault) in try EnvelopeHeader(parsing: bytes) })
+        } catch .version(let version) {
+            self = .later(version: version)
+        } catch {
+            self = .other
+        }
+    }
+}
+
+extension SealedValue {
+    /// Whether the value is an envelope itself, as far as its start says.
+    func start() throws(StorageError) -> EnvelopeStart {
+        // A value that is no envelope may be a secret.
+        let start = UnsafeMutableRawBufferPointer.allocate(byteCount: EnvelopeHeader.largestSize, alignment: 16)
+        defer {
+            clear(start)
+            start.deallocate()
+        }
+        var count = 0
+        var result: EnvelopeStart?
+        _ = try read(.chunks) { piece in
+            let part = UnsafeRawBufferPointer(rebasing: piece.prefix(start.count - count))
+            UnsafeMutableRawBufferPointer(rebasing: start[count...]).copyMemory(from: part)
+            count += part.count
+            do throws(EnvelopeFault) {
+                result = .header(try EnvelopeHeader(parsing: UnsafeRawBufferPointer(rebasing: start[..<count])))
+            } catch .incomplete {
+                return count < start.count
+            } catch .version(let version) {
+                result = .later(version: version)
+            } catch {
+                result = .other
+            }
+            return false
+        }
+        return result ?? .other
+    }
+}

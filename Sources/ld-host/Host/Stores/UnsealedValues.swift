@@ -1,0 +1,87 @@
+package import LocalDataAPI
+
+/// Values that a sealed store cannot open because they are not sealed: they were stored before it was.
+package struct UnsealedValues: Sendable {
+    /// The sealed store.
+    package let store: String
+    /// Their namespaces, in order.
+    package let places: [StorageNamespace]
+
+    package var text: String {
+        "store '\(store)' cannot open values of \(places.map { "'\($0)'" }.joined(separator: ", ")): they were stored "
+            + "before it was sealed"
+    }
+
+    /// How to seal them.
+    package var hint: String {
+        "they are readable without stores.\(ConfigurationPath([store])).sealing; to seal them, configure a second, "
+            + "sealed store in another location: ld-host store copy \(store) SECOND --move"
+    }
+}
+
+extension RouterSnapshot {
+    /// The values that a store cannot open because they are not sealed; `nil` if there are none, or the store cannot
+    /// say so without a passphrase. May wait.
+    func unsealedValues(in slot: StoreSlot) -> UnsealedValues? {
+        guard let sealing = slot.settings.sealing, !sealing.source.asksForIt,
+            let open = try? slot.openIfNeeded(), open.store.abilities.enumeration != nil,
+            let places = try? places(in: open, withFolders: true)
+        else { return nil }
+        // A plain store of the same component reports what it has in folders that both use.
+        let isReported = holders.contains {
+            $0.settings.component == open.component && $0.settings.sealing == nil
+        }
+        let found = places.filter { place, names in
+            place.directory == nil || !isReported && settings.routes[place.domain]?.store.name == open.name
+        }.filter { (try? open.hasUnsealedValue(in: $0, $1)) == true }
+        guard !found.isEmpty else { return nil }
+        return UnsealedValues(store: open.name, places: found.keys.sorted { "\($0)" < "\($1)" })
+    }
+}
+
+extension OpenStore {
+    /// Whether this store's ring has the key of an envelope. A store that does not seal has sealed nothing. May wait.
+    func hasSealed(_ start: EnvelopeStart) throws(StorageError) -> Bool {
+        guard let ring = sealing?.ring else { return false }
+        return ring.hasSealed(start, with: try ring.state())
+    }
+
+    /// Whether the first values of a namespace include one that this sealed store has not sealed. May wait.
+    func hasUnsealedValue(in place: StorageNamespace, _ names: ListedNames) throws(StorageError) -> Bool {
+        guard let ring = sealing?.ring else { return false }
+        var first: [String] = []
+        switch names {
+        case .all:
+            try store.forEachName(in: place, limit: Self.sample) {
+                first.append($0)
+                return true
+            }
+        case .only(let names):
+            for name in names.prefix(Self.sample) where try store.hasValue(named: name, in: place) {
+                first.append(name)
+            }
+        }
+        guard !first.isEmpty else { return false }
+        let state = try ring.state()
+        for name in first {
+            let value = try SealedValue(at: StorageAddress(place, name: name), in: self, layers: [])
+            if try !ring.hasSealed(value.start(), with: state) { return true }
+        }
+        return false
+    }
+
+    /// How many values of a namespace are examined.
+    private static let sample = 16
+}
+
+extension KeyRing {
+    /// Whether a state of this ring has the key of an envelope.
+    fileprivate func hasSealed(_ start: EnvelopeStart, with state: KeyRingState?) -> Bool {
+        switch start {
+        case .header(let header): header.ring == headerName && state?[header.keyID] != nil
+        // A later version may have sealed it under this ring.
+        case .later: true
+        case .other: false
+        }
+    }
+}
