@@ -122,6 +122,7 @@ enum MigrationText {
         case .interrupted: "interrupted; the next run resumes it"
         case .done: "done"
         case .unverified: "what it wrote did not read back; sources not removed"
+        case .rollingBack: "its rollback was interrupted; to complete it: ld-host migrate resume"
         case .rolledBack: "rolled back"
         case .superseded: "superseded, as the key was set or removed without it"
         case .unreadable: "unknown, as the ledger cannot be read"

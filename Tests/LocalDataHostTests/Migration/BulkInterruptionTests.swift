@@ -103,6 +103,78 @@ import Testing
         #expect(rows.allSatisfy { (whole...whole + 1).contains($0) }, "\(rows)")
     }
 
+    /// What is done after a rollback was interrupted.
+    enum Continuation: CaseIterable {
+        case resume, rollback, change, run
+    }
+
+    @Test(
+        "a rollback that is stopped at any change is completed by resuming, keeps later values, and a run goes on",
+        arguments: Continuation.allCases)
+    func everyUndoing(_ continuation: Continuation) async throws {
+        var isStopped = true
+        var count = 0
+        while isStopped {
+            let fixture = try FixtureBuilder()
+            defer { fixture.remove() }
+            let store = StoppingStore(options: ComponentOptions(), host: HostServices(name: "tests", version: "0"))
+            let router = try await router(fixture, store)
+            for number in 1...Self.values {
+                try await router.set("\(number)", for: BulkMigrationTests.key("old.\(number)", before))
+            }
+            try await router.set("replaced", for: BulkMigrationTests.key("new.3", after))
+            _ = try await run(router)
+            try await router.registerMigration(migration)
+            store.stop(after: count)
+            do {
+                try await router.rollbackMigration("move")
+                isStopped = false
+            } catch {}
+            store.goOn()
+            let next = try await self.router(fixture, store)
+            try await next.registerMigration(migration)
+            let state = try await next.migrationStatus().migrations.first?.state
+            #expect(state.map { [.done, .rollingBack, .rolledBack].contains($0) } == true, "\(count): \(state as Any)")
+            var expected = (1...Self.values).map { "\($0)" }
+            switch continuation {
+            case .resume: _ = try await next.resumeMigrations()
+            // There is nothing to undo if the last batch was decided, which the next change completes.
+            case .rollback where state != .rolledBack: _ = try? await next.rollbackMigration("move")
+            case .change where state == .rollingBack:
+                // By the app, which already uses the old names again.
+                for number in 1...Self.values
+                where try await next.data(for: .key(BulkMigrationTests.key("old.\(number)", before))) != nil {
+                    try await next.set("later \(number)", for: BulkMigrationTests.key("old.\(number)", before))
+                    expected[number - 1] = "later \(number)"
+                }
+                _ = try? await next.rollbackMigration("move")
+            case .run:
+                #expect(try await run(next).success)
+                for number in 1...Self.values {
+                    #expect(
+                        try await next.get(BulkMigrationTests.key("new.\(number)", after)) == "\(number)", "\(count)")
+                }
+                #expect(try await next.names(in: before).isEmpty, "\(count)")
+                #expect(try await next.migrationRecord(of: "move")?.state == .clean, "\(count)")
+                try await next.rollbackMigration("move")
+            case .rollback, .change: break
+            }
+            let isUntouched = state == .done && [.resume, .change].contains(continuation)
+            for number in 1...Self.values where !isUntouched {
+                let old = try await next.get(BulkMigrationTests.key("old.\(number)", before))
+                #expect(old == expected[number - 1], "\(count): \(number)")
+            }
+            if !isUntouched {
+                #expect(try await next.get(BulkMigrationTests.key("new.3", after)) == "replaced", "\(count)")
+                #expect(try await next.names(in: after) == ["new.3"], "\(count)")
+                #expect(try await next.migrationRecord(of: "move")?.state == .rolledBack, "\(count)")
+                #expect(store.count(in: "localdata.migrations") == 1, "\(count)")
+            }
+            count += 1
+        }
+        #expect(count > 8, "stopped at \(count) changes")
+    }
+
     @Test("nothing is removed if a value does not read back as written")
     func unverified() async throws {
         let fixture = try FixtureBuilder()

@@ -16,6 +16,11 @@ extension Diagnosis {
         for (place, page) in survey.readable {
             for row in page.rows {
                 switch row.state {
+                case .published where row.bulk?.isUndone == true:
+                    findings.append(
+                        Finding(
+                            "the rollback of the migration '\(row.id)' to '\(place.address)' was interrupted",
+                            hint: "run: ld-host migrate resume", isProblem: true))
                 case .published where row.bulk != nil:
                     findings.append(
                         Finding(

@@ -84,6 +84,7 @@ struct BulkRun: Sendable {
         let sweep = try await alone {
             var sweep = Sweep(migration)
             var entry = try entry()
+            try ledger.completeUndoing(&entry)
             sweep.before = entry.row.bulk ?? BulkProgress(migration)
             try ledger.resume(&entry)
             let (state, after) = (entry.row.state, entry.row.bulk?.after)
@@ -120,6 +121,7 @@ struct BulkRun: Sendable {
         entry.pending = sweep.pending
         if !sweep.isBegun {
             sweep.isBegun = true
+            try ledger.completeUndoing(&entry)
             sweep.before = entry.row.bulk ?? BulkProgress(migration)
             sweep.after = entry.row.state == .clean ? nil : entry.row.bulk?.after
             if entry.row.state == .clean, let expires = entry.row.expires, expires <= Ledger.now {

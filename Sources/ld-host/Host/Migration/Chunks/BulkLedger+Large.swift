@@ -108,14 +108,21 @@ extension BulkLedger {
         return try digest == item.destination || isThere && isUntouched(item, number, value.destination, digest)
     }
 
-    /// Puts a value back, and what it replaced.
+    /// Puts a value back, and what it replaced. A source that has a value keeps it, and so does a destination that
+    /// someone has changed since.
     func undoLarge(_ item: BulkRecord.Item, _ number: Int, _ attributes: ValueAttributes?) throws {
         let value = try large(of: item, attributes)
+        guard try value.copy.digest() == item.destination else { return }
         guard try value.putBack() else {
             throw MigrationError(
                 .validationFailed, "'\(value.source.address)' does not read back as it was; nothing was removed")
         }
         guard item.flags.contains(.isReplaced) else { return }
         try value.restore(from: image(.destination, of: value.destination, number, 0))
+    }
+
+    /// Whether a destination has what the migration left there, and had nothing before.
+    func isLargeToGo(_ item: BulkRecord.Item, _ destination: ResolvedKey) throws -> Bool {
+        try !item.flags.contains(.isReplaced) && destination.sealed.digest() == item.destination
     }
 }

@@ -9,37 +9,70 @@ extension BulkLedger {
     ///   nothing is done. What a store reports: then some chunks are undone, and the others can be.
     func rollback(_ report: (StepProgress) -> Void) throws {
         let page = try ledger.page()
-        guard let row = page[migration.id], let progress = row.bulk, grace > 0,
-            row.state == .clean || row.state == .published, progress.firstRecord < progress.chunks
+        let row = page[migration.id]
+        guard row?.state != .rolledBack else {
+            throw MigrationError(.validationFailed, "the migration '\(migration.id)' has been rolled back already")
+        }
+        guard let row, let progress = row.bulk, grace > 0, row.state == .clean || row.state == .published,
+            progress.firstRecord < progress.chunks
         else {
             throw MigrationError(
                 .validationFailed,
                 "the migration '\(migration.id)' has moved nothing, or the values that it replaced are no longer kept")
         }
-        // What others keep changing stays; that keeps nothing else from being undone.
         var entry = LedgerEntry(ledger: ledger, page: page, row: row)
-        try resume(&entry)
+        let isResumed = progress.isUndone == true
+        // What others keep changing stays; that keeps nothing else from being undone.
+        if !isResumed { try resume(&entry) }
         // Those that stayed have a place in a chunk, too.
         let total = progress.moved + progress.kept + progress.left
         var done = 0
         for number in progress.firstRecord..<progress.chunks {
-            done += try check(number)
+            // What was changed in a chunk that is undone in part stays as it is.
+            let isBegun = isResumed && number == progress.chunks - 1
+            done += try isBegun ? keptRecord(number).items.count : check(number)
             report(StepProgress(step: "checking", done: done, total: max(done, total)))
         }
         let checked = done
-        for number in (progress.firstRecord..<progress.chunks).reversed() {
-            done -= try restore(number)
-            report(StepProgress(step: "putting back", done: checked - done, total: checked))
-            entry.row.bulk?.chunks = number
-            entry.row.bulk?.after = nil
+        if !isResumed {
+            entry.row.bulk?.isUndone = true
             entry.row.state = .published
-            if number == progress.firstRecord {
-                entry.row.state = .rolledBack
-                entry.row.expires = nil
-                entry.row.bulk = BulkProgress(migration)
-            }
-            try entry.commit(with: withdrawing(number))
+            try entry.commit()
         }
+        for number in (progress.firstRecord..<progress.chunks).reversed() {
+            done -= try undo(number, &entry)
+            report(StepProgress(step: "putting back", done: checked - done, total: checked))
+        }
+    }
+
+    /// Completes the chunk at which a rollback was interrupted, so that each value is at one of its two names again;
+    /// the migration can run from there.
+    func completeUndoing(_ entry: inout LedgerEntry) throws {
+        guard let progress = entry.row.bulk, progress.isUndone == true else { return }
+        entry.row.bulk?.isUndone = nil
+        _ = try undo(progress.chunks - 1, &entry)
+    }
+
+    /// Puts a chunk's sources back, and then takes away what it wrote.
+    ///
+    /// - Returns: How many values the chunk has.
+    private func undo(_ number: Int, _ entry: inout LedgerEntry) throws -> Int {
+        let record = try keptRecord(number)
+        try restore(number, record)
+        let view = try StoreView(destination.scope)
+        let changes = try withdrawing(number, record, view)
+        entry.row.bulk?.undo(record, number)
+        entry.row.state = .published
+        if number == entry.row.bulk?.firstRecord {
+            entry.row.state = .rolledBack
+            entry.row.expires = nil
+            entry.row.bulk = BulkProgress(migration)
+        }
+        guard try entry.commit(with: changes, views: [view]) else {
+            throw MigrationError(
+                .validationFailed, "a value of '\(migration.destination)' was changed meanwhile; try again")
+        }
+        return record.items.count
     }
 
     /// Gives up what is kept to undo the migration.
@@ -80,20 +113,18 @@ extension BulkLedger {
         return record.items.count
     }
 
-    /// Puts a chunk's sources back.
-    ///
-    /// - Returns: How many values the chunk has.
-    private func restore(_ number: Int) throws -> Int {
-        let record = try keptRecord(number)
+    /// Puts a chunk's sources back. One that has a value keeps it.
+    private func restore(_ number: Int, _ record: BulkRecord) throws {
         if record.isLarge, let item = record.items.first {
-            try undoLarge(item, number, record.attributes[item.attributes])
-            return 1
+            return try undoLarge(item, number, record.attributes[item.attributes])
         }
         let view = try StoreView(source.scope)
         var restored: [(key: ResolvedKey, data: Data)] = []
         for (index, item) in record.items.enumerated() where !item.flags.contains(.isLeft) {
             let source = try self.source(of: item)
             guard try view.read(source) == nil else { continue }
+            // Someone has removed the source that was put back, and set or removed the destination.
+            if !item.flags.contains(.isChanged), try !isAsLeft(item, destination(of: item).readStored()) { continue }
             let key = try self.source(of: item, record.attributes[item.attributes])
             restored.append((key, try former(item, number, index)))
         }
@@ -104,7 +135,12 @@ extension BulkLedger {
         for (key, data) in restored {
             guard let stored = try key.readStored(), try key.opening(stored) == data else { throw changed(key) }
         }
-        return record.items.count
+    }
+
+    /// Whether a destination has what the migration left there.
+    private func isAsLeft(_ item: BulkRecord.Item, _ stored: Data?) throws -> Bool {
+        guard let stored else { return false }
+        return try StableHash.of(destination(of: item).opening(stored)) == item.destination
     }
 
     /// The old value of a source.
@@ -130,12 +166,16 @@ extension BulkLedger {
         return change
     }
 
-    /// The changes that take a chunk's destinations away, with all that is kept of it.
-    private func withdrawing(_ number: Int) throws -> [BatchChange] {
+    /// The changes that take away what a chunk wrote, unless someone has changed it since, with all that is kept of it.
+    private func withdrawing(_ number: Int, _ record: BulkRecord, _ view: StoreView) throws -> [BatchChange] {
         var changes: [BatchChange] = []
-        for (index, item) in try keptRecord(number).items.enumerated() where !item.flags.contains(.isDropped) {
+        for (index, item) in record.items.enumerated() where !item.flags.contains(.isDropped) {
             let destination = try destination(of: item)
-            if item.flags.isSuperset(of: [.isLarge, .isReplaced]) { continue }
+            if item.flags.contains(.isLarge) {
+                if try isLargeToGo(item, destination) { changes.append(destination.changing(to: nil)) }
+                continue
+            }
+            guard try isAsLeft(item, view.read(destination)) else { continue }
             changes.append(
                 item.flags.contains(.isReplaced)
                     ? try restoring(destination, item, number, index) : destination.changing(to: nil))

@@ -13,6 +13,9 @@ struct BulkProgress: Codable, Equatable, Sendable {
     var firstRecord = 0
     /// Whether the sources of the last chunk may still be there.
     var isOpen = false
+    /// Whether the migration is being rolled back: the sources of the last chunk may be there again, besides its
+    /// destinations.
+    var isUndone: Bool?
     /// How many values came to their destination.
     var moved = 0
     /// How many values stayed, since their destination had one.
@@ -32,5 +35,14 @@ struct BulkProgress: Codable, Equatable, Sendable {
     init(_ migration: AnyBulkMigration) {
         source = migration.source.description
         destination = migration.destination.description
+    }
+
+    /// Takes the last chunk out of the numbers.
+    mutating func undo(_ record: BulkRecord, _ number: Int) {
+        (chunks, after) = (number, nil)
+        let gone = record.items.count { $0.flags.contains(.isDropped) }
+        moved = max(0, moved - record.items.count + gone)
+        left = max(0, left - record.items.count { $0.flags.contains(.isLeft) })
+        if let known = dropped { dropped = max(0, known - gone) }
     }
 }

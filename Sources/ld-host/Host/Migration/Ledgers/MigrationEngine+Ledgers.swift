@@ -210,7 +210,7 @@ extension LedgerRow {
 
     var status: MigrationStatus.State {
         switch state {
-        case .published: bulk == nil ? .cleanupPending : .interrupted
+        case .published: bulk == nil ? .cleanupPending : bulk?.isUndone == true ? .rollingBack : .interrupted
         case .copying: .interrupted
         case .clean: .done
         case .unverified: .unverified

@@ -16,7 +16,8 @@ extension MigrationEngine {
             for row in page.rows where [.published, .copying, .unverified].contains(row.state) {
                 entries.append(
                     row.bulk == nil
-                        ? await resume(row.id, survey, place) : await goOn(row.id, place.address))
+                        ? await resume(row.id, survey, place)
+                        : await goOn(row.id, place.address, undoing: row.bulk?.isUndone == true))
             }
         }
         return MigrationResumption(
@@ -25,12 +26,18 @@ extension MigrationEngine {
             failures: survey.allFailures.map(\.message))
     }
 
-    private func goOn(_ id: String, _ destination: String) async -> MigrationResumption.Entry {
+    private func goOn(
+        _ id: String, _ destination: String, undoing: Bool
+    ) async -> MigrationResumption.Entry {
         do {
             guard case .bulk(let migration)? = try await knownMigrations().first(where: { $0.id == id }) else {
                 throw MigrationError(.unresolvedDependency, "this program does not know it")
             }
-            _ = try await migrate(migration, onConflict: nil)
+            if undoing {
+                try await rollbackRange(id) { _ in }
+            } else {
+                _ = try await migrate(migration, onConflict: nil)
+            }
             return MigrationResumption.Entry(migration: id, destination: destination, isDone: true)
         } catch {
             return MigrationResumption.Entry(

@@ -14,6 +14,9 @@ public struct MigrationStatus: Codable, Hashable, Sendable {
         case done
         /// The destination did not return what was written, so nothing was removed.
         case unverified
+        /// Its rollback was interrupted: `ld-host migrate resume` or another rollback completes it, and a run goes
+        /// forward from where it is.
+        case rollingBack
         /// It was rolled back.
         case rolledBack
         /// It has not run, and ignores what its sources held when the key was set or removed without it.
@@ -76,7 +79,7 @@ public struct MigrationStatus: Codable, Hashable, Sendable {
     /// Whether it needs attention.
     public var needsAttention: Bool {
         switch (state, next) {
-        case (.cleanupPending, _), (.interrupted, _), (.unverified, _), (.unreadable, _): true
+        case (.cleanupPending, _), (.interrupted, _), (.rollingBack, _), (.unverified, _), (.unreadable, _): true
         // Someone rolled it back on purpose.
         case (.rolledBack, _): problem != nil
         case (_, .run), (_, .cleanup), (_, .refused): true
