@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-internal import Glibc
 internal import LocalDataAPI
 
 /// Finds the values that a ring has sealed, in every location that the ring has recorded and in every namespace that
@@ -158,7 +157,7 @@ struct SealedScan: Sendable {
 /// Locations that are not here now.
 extension SealedScan {
     /// The recorded locations that look as if their disk were not mounted: the store, or the folder of their own, is
-    /// missing or empty. A store whose values were all removed may look the same.
+    /// missing or empty. A store without files of its own, whose values were all removed, looks the same.
     func absent(_ places: Set<SealedPlace>) throws(StorageError) -> [SealedPlace] {
         let stores = try stores()
         var empty: [UInt64: Bool] = [:]
@@ -169,7 +168,7 @@ extension SealedScan {
             else { continue }
             if let folder = place.namespace.directory {
                 // A store may keep the values of such a folder elsewhere.
-                guard open.store.properties.latency == .disk, Self.isEmpty(folder: folder),
+                guard open.store.properties.latency == .disk, StoreLocation.isBare(folder),
                     try names(in: place.namespace, of: open).isEmpty
                 else { continue }
                 absent.append(place)
@@ -183,21 +182,14 @@ extension SealedScan {
     }
 
     private func isEmpty(_ open: OpenStore) throws(StorageError) -> Bool {
+        // Stores leave files or folders of their own, also when the last value is removed.
+        if open.store.properties.latency == .disk, open.location.isBare == false { return false }
         var isEmpty = true
         try open.store.forEachPlace { _ in
             isEmpty = false
             return false
         }
         return isEmpty
-    }
-
-    /// Whether a folder is missing or empty, as a mount point is. Stores leave files of their own in a folder.
-    private static func isEmpty(folder: String) -> Bool {
-        guard let stream = opendir(folder) else { return errno == ENOENT || errno == ENOTDIR }
-        defer { closedir(stream) }
-        var count = 0
-        while count <= 2, readdir(stream) != nil { count += 1 }
-        return count <= 2
     }
 
     /// - Throws: `storeUnavailable` naming the first of these locations.

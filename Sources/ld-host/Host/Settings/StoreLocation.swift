@@ -30,12 +30,28 @@ struct StoreLocation: Sendable {
         !paths.isEmpty && texts == other.texts && paths.map(PathIdentity.init) == other.paths.map(PathIdentity.init)
     }
 
+    /// Whether all its files and folders are missing or empty, as a mount point without its disk is; `nil` without
+    /// paths. May wait.
+    var isBare: Bool? { paths.isEmpty ? nil : paths.allSatisfy(Self.isBare) }
+
     /// A name that all stores of a component share whose paths lead to the same files and folders through symbolic
     /// links; it stays when a store creates them. `nil` without paths. May wait.
     func sharedName(of component: String) -> String? {
         guard !paths.isEmpty else { return nil }
         let words = texts.sorted { $0.key < $1.key }.flatMap { [$0.key, "\($0.value)"] }
         return StableHash.text([component] + paths.map(Self.resolved) + words)
+    }
+
+    /// Whether a file or folder is missing or empty. Stores leave files of their own in a folder. May wait.
+    static func isBare(_ path: String) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return errno == ENOENT || errno == ENOTDIR }
+        guard status.st_mode & S_IFMT == S_IFDIR else { return status.st_size == 0 }
+        guard let stream = opendir(path) else { return false }
+        defer { closedir(stream) }
+        var count = 0
+        while count <= 2, readdir(stream) != nil { count += 1 }
+        return count <= 2
     }
 
     /// A path without symbolic links, as far as it exists.
