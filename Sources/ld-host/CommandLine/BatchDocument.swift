@@ -9,6 +9,18 @@ enum BatchDocument {
         let address: String
         /// `nil` to remove.
         let value: ValueDocument.Entry?
+        /// File and line, for errors.
+        let place: String
+
+        /// Runs `body` for this change; an error names file and line.
+        func located<Result>(_ body: () async throws -> Result) async throws -> Result {
+            do { return try await body() } catch let error as UsageError {
+                throw StorageError(
+                    .invalidConfiguration, "\(place): \(error.message); nothing was done", hint: error.hint)
+            } catch let error as StorageError {
+                throw StorageError(error.code, "\(place): \(error.message); nothing was done", hint: error.hint)
+            }
+        }
     }
 
     /// - Throws: `deserializationFailed`, naming file and line, before anything is done.
@@ -42,13 +54,15 @@ enum BatchDocument {
 
     private static func change(_ object: JSONObject, _ place: String) throws(StorageError) -> Change? {
         if case .string(let address)? = object["set"]?.content, let value = object["value"], object.members.count == 2 {
-            do throws(StorageError) { return Change(address: address, value: try ValueDocument.read(value)) } catch {
+            do throws(StorageError) {
+                return Change(address: address, value: try ValueDocument.read(value), place: place)
+            } catch {
                 throw StorageError(
                     error.code, "\(place): the value \(error.message); nothing was done", hint: error.hint)
             }
         }
         if case .string(let address)? = object["remove"]?.content, object.members.count == 1 {
-            return Change(address: address, value: nil)
+            return Change(address: address, value: nil, place: place)
         }
         return nil
     }

@@ -137,9 +137,9 @@ extension Command {
         var batch = StorageBatch()
         var domains: [StorageDomain] = []
         for change in changes {
-            let key = try await Address.key(change.address, router)
+            let key = try await change.located { try await Address.key(change.address, router) }
             if let value = change.value {
-                let stored = try value.stored(for: key)
+                let stored = try await change.located { try value.stored(for: key) }
                 batch.setData(stored.data, for: stored.key, expires: stored.expires)
                 if !domains.contains(key.descriptor.domain) { domains.append(key.descriptor.domain) }
             } else {
