@@ -240,6 +240,21 @@ extension SyncDevice {
         return group.log.group
     }
 
+    /// Syncs once more before this device leaves: what others have removed would come back if it joined again.
+    private func syncLast(_ group: MemberGroup) {
+        guard let engine = try? turn(of: group).engine else { return }
+        do throws(StorageError) { try engine.step() } catch {
+            // Leaving reports a transport that cannot be reached.
+            guard error.code != .storeUnavailable else { return }
+            snapshot.log(.warning, "sync", "this device leaves before it has what the group has: \(error.message)")
+        }
+        guard engine.removalsToAccept > 0 else { return }
+        snapshot.log(
+            .warning, "sync",
+            "\(engine.removalsToAccept.counted("value")) that the group has removed stay here, since nobody has accepted "
+                + "their removal; they come back to the group if this device joins it again")
+    }
+
     /// Leaves the group: the values stay, and what sync knew of them goes.
     ///
     /// - Parameter isOffline: Whether the other devices are not told.
@@ -252,6 +267,7 @@ extension SyncDevice {
                 if !isOffline, group.hasLostLog { try group.recoverLog(from: TransportCarrier(transport)) }
                 // The machine that this one is a copy of stays in the group.
                 if !isOffline, group.members.count > 1, group.members.contains(group.me), try !isOtherMachine(group) {
+                    syncLast(group)
                     try group.leave(by: TransportCarrier(transport))
                 }
                 try forgetEntries()

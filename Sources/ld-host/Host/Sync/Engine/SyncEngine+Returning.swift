@@ -35,7 +35,16 @@ extension SyncEngine {
 
     private func takeOwn(_ content: SyncContent, name: String) throws(StorageError) {
         guard let (remote, address) = RemoteVersion.of(content) else { return }
-        let change = try change(by: remote, content, address, of: group.me, name: name)
+        let local = entries[name]?.state
+        var change = try change(by: remote, content, address, of: group.me, name: name)
+        // What was set here since is no successor of a version that this device had forgotten, whatever their times.
+        if change.loser == nil, isEdited(name), let local, !local.isShared,
+            local.version == change.entry?.state?.version,
+            let value = remote.value, try group.hash(of: value.data, value.attributes) != local.hash
+        {
+            change.loser = SyncLoser(
+                address: address, version: remote.version, data: value.data, attributes: value.attributes)
+        }
         let refused = try commit([change])
         if !refused.isEmpty { throw StorageError(.busy, "a value changed while sync changed it") }
     }
