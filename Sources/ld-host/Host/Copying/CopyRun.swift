@@ -167,11 +167,14 @@ struct CopyRun {
     }
 
     /// Erases values that now are in a better protected store from the source's files.
-    mutating func wipe() {
-        guard report.removed + report.sealedInPlace > 0, copy.destination.isKeychain, !copy.source.isKeychain else {
-            return
-        }
-        for place in Set(present.map(\.place)) {
+    ///
+    /// - Parameter isResumed: Whether an earlier run may have removed values and was interrupted before it did this.
+    mutating func wipe(isResumed: Bool) {
+        guard isResumed || report.removed + report.sealedInPlace > 0, copy.destination.isKeychain,
+            !copy.source.isKeychain
+        else { return }
+        let places = Set(present.map(\.place)).union(isResumed ? copy.possiblePlaces() : [])
+        for place in places {
             do throws(StorageError) { try copy.source.store.wipe(place) } catch {
                 report.failures["removed values of '\(place)', in the files of store '\(report.from)',"] =
                     error.message
@@ -220,14 +223,15 @@ enum CopyIntent {
     /// - Throws: `busy` if another process is copying.
     static func take(
         from: String, to: String, domains: [String], moving: Bool, folder: String
-    ) throws(StorageError) -> Intent {
+    ) throws(StorageError) -> (intent: Intent, isResumed: Bool) {
         let journal = try IntentJournal(folder: folder)
         let payload = payload(from, to, domains)
-        if let interrupted = try interrupted(payload, journal) { return interrupted }
+        if let interrupted = try interrupted(payload, journal) { return (interrupted, true) }
         let what = domains.isEmpty ? "" : "\(domains.joined(separator: ", ")) of "
-        return try journal.begin(
+        let intent = try journal.begin(
             kind: kind, subject: "\(moving ? "moving" : "copying") \(what)store '\(from)' to store '\(to)'",
             payload: payload)
+        return (intent, false)
     }
 
     /// Forgets an interrupted run.

@@ -14,12 +14,25 @@ struct StoreCopy: Sendable {
     let domains: [String]
     /// The namespaces that both stores keep in the same place, and the destination seals.
     let shared: [StorageNamespace: ListedNames]
+    /// Whether the source is configured without the sealing that it has a key ring for.
+    let hasForgottenSealing: Bool
 
     init(
         snapshot: RouterSnapshot, source: OpenStore, destination: OpenStore, domains: [String] = []
     ) throws(StorageError) {
         (self.snapshot, self.source, self.destination, self.domains) = (snapshot, source, destination, domains)
         shared = try Self.sharedPlaces(of: source, destination, snapshot)
+        let warning = source.sealing == nil ? try StoreSealing.warning(of: source.name, source.store) : nil
+        hasForgottenSealing = warning != nil
+    }
+
+    /// The namespaces in which the source may have had values, whether it has some now or not.
+    func possiblePlaces() -> Set<StorageNamespace> {
+        let all = domains.isEmpty ? Array(snapshot.settings.routes.keys) : domains
+        let known = all.flatMap { snapshot.knownPlaces(of: $0, in: source).keys }
+        return Set(all.map { StorageNamespace(domain: $0) } + known).filter { place in
+            place.directory.map { !StoreLocation.isBare($0) } ?? true
+        }
     }
 
     /// The addresses of the values in the source, including the host keys.
@@ -48,7 +61,10 @@ struct StoreCopy: Sendable {
     }
 
     /// Compares the two values at an address.
+    ///
+    /// - Throws: `cannotOpen` for a value that the source cannot open, or that another store has sealed.
     func compare(_ address: StorageAddress) throws(StorageError) -> Comparison {
+        try requireNotSealedByOthers(address)
         if isShared(address) { return try compareShared(address) }
         let target = try value(at: address, in: destination)
         guard try target.store.exists(target.handle) else { return .missing }

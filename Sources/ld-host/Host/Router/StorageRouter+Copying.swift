@@ -33,11 +33,12 @@ extension StorageRouter {
             let copy = try Self.copy(from, to, domains, snapshot)
             var run = CopyRun(
                 copy: copy, moving: moving, report: StoreCopyReport(from: from, to: to), progress: progress)
-            let intent =
+            let taken =
                 planOnly
                 ? nil
                 : try CopyIntent.take(
                     from: from, to: to, domains: domains, moving: moving, folder: snapshot.settings.folders.journal)
+            let intent = taken?.intent
             try run.look()
             do throws(StorageError) { try copy.requireConsent(toSeal: run.missing, moving: moving) } catch {
                 try intent?.finish()
@@ -69,7 +70,7 @@ extension StorageRouter {
             try run.copy(overwriting: overwriting)
             if moving {
                 try run.remove()
-                run.wipe()
+                run.wipe(isResumed: taken?.isResumed == true)
             }
             try intent?.finish()
             return run.report

@@ -17,7 +17,7 @@ package struct LeftValues: Sendable {
     package let isAcknowledged: Bool
     /// Whether other programs use that store too.
     private let isShared: Bool
-    /// Whether the serving store is persistent.
+    /// Whether the serving store is persistent, and as well protected.
     private let isKept: Bool
 
     fileprivate init(
@@ -26,7 +26,8 @@ package struct LeftValues: Sendable {
     ) {
         store = open.name
         self.serving = serving.settings.name
-        isKept = (try? serving.openIfNeeded().store.properties.isDurable) ?? true
+        let server = try? serving.openIfNeeded()
+        isKept = server.map { $0.store.properties.isDurable && ($0.isKeychain || !open.isKeychain) } ?? true
         self.domain = domain
         self.places = places.keys.sorted { "\($0)" < "\($1)" }
         count = isCounted ? Self.count(places, open) : nil
@@ -109,18 +110,19 @@ extension RouterSnapshot {
         }
     }
 
-    /// The namespaces that a plain store has written in folders of their own and that a sealed store of the same
-    /// component serves now, by domain: that one cannot open them. Never asks for a passphrase. May wait.
+    /// The namespaces with folders of their own in which a store has written values that the serving store, of the same
+    /// component, cannot open or would hand out sealed, by domain. Never asks for a passphrase. May wait.
     private func unsealedPlaces(in open: OpenStore) -> [String: [StorageNamespace: ListedNames]] {
-        guard open.sealing == nil else { return [:] }
         var found: [String: [StorageNamespace: ListedNames]] = [:]
-        for (domain, route) in settings.routes where route.store.component == open.component {
-            guard let sealing = route.store.sealing, !sealing.source.asksForIt,
-                let serving = try? slot(for: domain).openIfNeeded()
-            else { continue }
+        for (domain, route) in settings.routes
+        where route.store.component == open.component && route.store.name != open.name
+            && (open.sealing != nil || route.store.sealing?.source.asksForIt == false)
+        {
             for (place, known) in knownPlaces(of: domain, in: open) where place.directory != nil {
-                guard (try? serving.hasUnsealedValue(in: place, known.names)) == true else { continue }
-                found[domain, default: [:]][place] = known.names
+                let sealers = (try? sealers(in: place, known.names, of: open)) ?? []
+                if sealers.contains(open.sealing == nil ? nil : open.name) {
+                    found[domain, default: [:]][place] = known.names
+                }
             }
         }
         return found

@@ -46,9 +46,10 @@ extension OpenStore {
         return ring.hasSealed(start, with: try ring.state())
     }
 
-    /// Whether the first values of a namespace include one that this sealed store has not sealed. May wait.
-    func hasUnsealedValue(in place: StorageNamespace, _ names: ListedNames) throws(StorageError) -> Bool {
-        guard let ring = sealing?.ring else { return false }
+    /// The first names of a namespace that count, a sample.
+    fileprivate func firstNames(
+        in place: StorageNamespace, _ names: ListedNames
+    ) throws(StorageError) -> [String] {
         var first: [String] = []
         switch names {
         case .all:
@@ -61,6 +62,13 @@ extension OpenStore {
                 first.append(name)
             }
         }
+        return first
+    }
+
+    /// Whether the first values of a namespace include one that this sealed store has not sealed. May wait.
+    func hasUnsealedValue(in place: StorageNamespace, _ names: ListedNames) throws(StorageError) -> Bool {
+        guard let ring = sealing?.ring else { return false }
+        let first = try firstNames(in: place, names)
         guard !first.isEmpty else { return false }
         let state = try ring.state()
         for name in first {
@@ -74,13 +82,40 @@ extension OpenStore {
     private static let sample = 16
 }
 
+extension RouterSnapshot {
+    /// The sealed store whose ring has the key of an envelope in a folder that it shares with a store; `nil` for none
+    /// that is known without a passphrase. May wait.
+    func sealer(of start: EnvelopeStart, at open: OpenStore) -> String? {
+        guard case .header = start else { return nil }
+        return sealedStores(of: open.component).first { (try? $0.hasSealed(start)) == true }?.name
+    }
+
+    /// The names of the stores that have sealed the first values of a namespace; `nil` for values that none has. May
+    /// wait.
+    func sealers(
+        in place: StorageNamespace, _ names: ListedNames, of open: OpenStore
+    ) throws(StorageError) -> Set<String?> {
+        let states = sealedStores(of: open.component).map { ($0, try? $0.sealing?.ring.state()) }
+        var sealers: Set<String?> = []
+        for name in try open.firstNames(in: place, names) {
+            let start = try SealedValue(at: StorageAddress(place, name: name), in: open, layers: []).start()
+            sealers.insert(states.first { $0.0.sealing?.ring.hasSealed(start, with: $0.1) == true }?.0.name)
+        }
+        return sealers
+    }
+
+    private func sealedStores(of component: String) -> [OpenStore] {
+        stores.filter { $0.settings.sealing?.source.asksForIt == false && $0.settings.component == component }
+            .compactMap { try? $0.openIfNeeded() }
+    }
+}
+
 extension KeyRing {
     /// Whether a state of this ring has the key of an envelope.
     fileprivate func hasSealed(_ start: EnvelopeStart, with state: KeyRingState?) -> Bool {
         switch start {
         case .header(let header): header.ring == headerName && state?[header.keyID] != nil
-        // A later version may have sealed it under this ring.
-        case .later: true
+        case .later: false
         case .other: false
         }
     }
