@@ -56,6 +56,8 @@ struct SealingInPlaceCampaignTests {
                 #expect(try isThere(address, value, home, what), "\(address) is not sealed afterwards; \(what)")
             }
             #expect(try disturbed.debris() == [], "\(what)")
+            let plain = try home.shell("grep -rlaF 'plain text' data")
+            #expect(plain.text == "", "left in files; \(what)")
         }
     }
 

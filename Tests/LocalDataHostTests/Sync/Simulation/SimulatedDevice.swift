@@ -41,11 +41,14 @@ class SimulatedGroup: SyncGroup {
     }
 
     func seal(_ content: Data, name: String) throws(StorageError) -> Data {
-        SimulatedSeal.seal(content, of: SimulatedSeal.group, epoch: UInt8(epoch), by: me.text, name: name)
+        SimulatedSeal.seal(
+            content, of: SimulatedSeal.group, epoch: UInt8(truncatingIfNeeded: epoch), by: me.text, name: name)
     }
 
     func open(_ record: SyncRecord) throws(StorageError) -> OpenedRecord {
-        guard let (number, content) = SimulatedSeal.open(record, knownUpTo: UInt8(epoch)) else { return .forged }
+        guard let (number, content) = SimulatedSeal.open(record, knownUpTo: UInt8(truncatingIfNeeded: epoch)) else {
+            return .forged
+        }
         if number < epoch { return .earlierEpoch }
         return content.map { .content($0) } ?? .laterEpoch
     }
