@@ -18,6 +18,16 @@ struct SimulationTests {
         #expect(failed == 0, "of \(life.schedules) schedules")
     }
 
+    @Test("schedules that have found a fault pass", arguments: [(SimulatedLife.shelved, UInt64(6810))])
+    func once(_ life: SimulatedLife, _ seed: UInt64) async throws {
+        let violations = try await onIOThread { () throws(StorageError) in
+            let simulation = Simulation(seed, life.hazards)
+            defer { for device in simulation.devices { device.stop() } }
+            return simulation.run()
+        }
+        #expect(violations == [])
+    }
+
     /// The stories of the schedules that failed.
     private static func failures(in life: SimulatedLife) -> [String] {
         (0..<UInt64(life.schedules)).compactMap { seed in

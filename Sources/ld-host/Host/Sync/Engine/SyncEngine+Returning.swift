@@ -35,6 +35,10 @@ extension SyncEngine {
 
     private func takeOwn(_ content: SyncContent, name: String) throws(StorageError) {
         guard let (remote, address) = RemoteVersion.of(content) else { return }
+        // A later version of its own is what this device had forgotten when it began again, and no reason to do so once
+        // more.
+        let wasRestored = isRestored
+        defer { isRestored = wasRestored }
         let local = entries[name]?.state
         var change = try change(by: remote, content, address, of: group.me, name: name)
         // What was set here since is no successor of a version that this device had forgotten, whatever their times.
