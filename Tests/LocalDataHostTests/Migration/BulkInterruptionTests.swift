@@ -22,6 +22,17 @@ import Testing
         return router
     }
 
+    /// A store with values to move, of which one replaces another, and a router.
+    private func filled(_ fixture: FixtureBuilder) async throws -> (StoppingStore, StorageRouter) {
+        let store = StoppingStore(options: ComponentOptions(), host: HostServices(name: "tests", version: "0"))
+        let router = try await router(fixture, store)
+        for number in 1...Self.values {
+            try await router.set("\(number)", for: BulkMigrationTests.key("old.\(number)", before))
+        }
+        try await router.set("replaced", for: BulkMigrationTests.key("new.3", after))
+        return (store, router)
+    }
+
     private var migration: AnyBulkMigration {
         AnyBulkMigration(
             SimpleBulkMigration(
@@ -48,12 +59,7 @@ import Testing
         while isStopped {
             let fixture = try FixtureBuilder()
             defer { fixture.remove() }
-            let store = StoppingStore(options: ComponentOptions(), host: HostServices(name: "tests", version: "0"))
-            let router = try await router(fixture, store)
-            for number in 1...Self.values {
-                try await router.set("\(number)", for: BulkMigrationTests.key("old.\(number)", before))
-            }
-            try await router.set("replaced", for: BulkMigrationTests.key("new.3", after))
+            let (store, router) = try await filled(fixture)
             store.stop(after: count)
             do {
                 _ = try await run(router)
@@ -117,12 +123,7 @@ import Testing
         while isStopped {
             let fixture = try FixtureBuilder()
             defer { fixture.remove() }
-            let store = StoppingStore(options: ComponentOptions(), host: HostServices(name: "tests", version: "0"))
-            let router = try await router(fixture, store)
-            for number in 1...Self.values {
-                try await router.set("\(number)", for: BulkMigrationTests.key("old.\(number)", before))
-            }
-            try await router.set("replaced", for: BulkMigrationTests.key("new.3", after))
+            let (store, router) = try await filled(fixture)
             _ = try await run(router)
             try await router.registerMigration(migration)
             store.stop(after: count)

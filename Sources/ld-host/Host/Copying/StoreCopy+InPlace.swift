@@ -55,21 +55,9 @@ extension StoreCopy {
         let stored = try stored(at: address)
         if try destination.hasSealed(stored.start()) { return try target.digest().map { .copied($0) } ?? .gone }
         let before = try stored.digest()
-        var (sealed, isOvertaken) = (StableHash.start, false)
-        do throws(StorageError) {
-            try from.copy(to: target, attributes: attributes, passing: { StableHash.add($0, to: &sealed) }) {
-                () throws(StorageError) in
-                guard try stored.digest() != before else { return }
-                isOvertaken = true
-                throw StorageError(.busy, "another process changed '\(address)' while it was being sealed")
-            }
-        } catch {
-            if error.code == .notFound { return .gone }
-            guard isOvertaken else { throw error }
-            return nil
+        return try copyInPieces(address, from, target, attributes) { () throws(StorageError) in
+            try stored.digest() != before
         }
-        guard try target.digest() == sealed else { throw unequal(address) }
-        return .copied(sealed)
     }
 
     /// Throws `cannotOpen` if the source is plain and another store has sealed the value: it would be copied as if the

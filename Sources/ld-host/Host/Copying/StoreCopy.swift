@@ -163,19 +163,32 @@ struct StoreCopy: Sendable {
         _ expected: Expected
     ) throws(StorageError) -> Outcome? {
         guard try expected.allows(target.digest()) else { return .changed }
-        var copied = StableHash.start
-        var isOvertaken = false
+        return try copyInPieces(address, from, target, attributes) { () throws(StorageError) in
+            guard case .nothing = expected else { return false }
+            return try target.store.exists(target.handle)
+        }
+    }
+
+    /// Copies a large value, and reads it back.
+    ///
+    /// - Parameter isOvertaken: Whether another process has made a change that must stay; called before the copy takes
+    ///   effect.
+    /// - Returns: `nil` if one has.
+    func copyInPieces(
+        _ address: StorageAddress, _ from: SealedValue, _ target: SealedValue, _ attributes: ValueAttributes,
+        unless isOvertaken: () throws(StorageError) -> Bool
+    ) throws(StorageError) -> Outcome? {
+        var (copied, isStopped) = (StableHash.start, false)
         do throws(StorageError) {
             try from.copy(to: target, attributes: attributes, passing: { StableHash.add($0, to: &copied) }) {
                 () throws(StorageError) in
-                guard case .nothing = expected, try target.store.exists(target.handle) else { return }
-                isOvertaken = true
-                throw StorageError(
-                    .busy, "another process stored a value at '\(address)' while one was being copied there")
+                guard try isOvertaken() else { return }
+                isStopped = true
+                throw StorageError(.busy, "another process changed '\(address)' while it was being copied")
             }
         } catch {
             if error.code == .notFound { return .gone }
-            guard isOvertaken else { throw error }
+            guard isStopped else { throw error }
             return nil
         }
         guard try target.digest() == copied else { throw unequal(address) }

@@ -155,14 +155,16 @@ enum EnvelopeStart {
     case other
 
     /// The start of a whole value.
-    init(_ stored: Data) {
-        do throws(EnvelopeFault) {
-            self = .header(
-                try stored.withBuffer { (bytes) throws(EnvelopeFault) in try EnvelopeHeader(parsing: bytes) })
+    init(_ stored: Data) { self = stored.withBuffer { Self.parsed($0) } ?? .other }
+
+    /// The start of a value that begins so; `nil` if that depends on what follows.
+    fileprivate static func parsed(_ bytes: UnsafeRawBufferPointer) -> EnvelopeStart? {
+        do throws(EnvelopeFault) { return .header(try EnvelopeHeader(parsing: bytes)) } catch .incomplete {
+            return nil
         } catch .version(let version) {
-            self = .later(version: version)
+            return .later(version: version)
         } catch {
-            self = .other
+            return .other
         }
     }
 }
@@ -182,16 +184,8 @@ extension SealedValue {
             let part = UnsafeRawBufferPointer(rebasing: piece.prefix(start.count - count))
             UnsafeMutableRawBufferPointer(rebasing: start[count...]).copyMemory(from: part)
             count += part.count
-            do throws(EnvelopeFault) {
-                result = .header(try EnvelopeHeader(parsing: UnsafeRawBufferPointer(rebasing: start[..<count])))
-            } catch .incomplete {
-                return count < start.count
-            } catch .version(let version) {
-                result = .later(version: version)
-            } catch {
-                result = .other
-            }
-            return false
+            result = EnvelopeStart.parsed(UnsafeRawBufferPointer(rebasing: start[..<count]))
+            return result == nil && count < start.count
         }
         return result ?? .other
     }

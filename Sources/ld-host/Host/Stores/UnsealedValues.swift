@@ -33,7 +33,7 @@ extension RouterSnapshot {
         }
         let found = places.filter { place, names in
             place.directory == nil || !isReported && settings.routes[place.domain]?.store.name == open.name
-        }.filter { (try? open.hasUnsealedValue(in: $0, $1)) == true }
+        }.filter { (try? sealers(in: $0, $1, of: open))?.contains(nil) == true }
         guard !found.isEmpty else { return nil }
         return UnsealedValues(store: open.name, places: found.keys.sorted { "\($0)" < "\($1)" })
     }
@@ -63,19 +63,6 @@ extension OpenStore {
             }
         }
         return first
-    }
-
-    /// Whether the first values of a namespace include one that this sealed store has not sealed. May wait.
-    func hasUnsealedValue(in place: StorageNamespace, _ names: ListedNames) throws(StorageError) -> Bool {
-        guard let ring = sealing?.ring else { return false }
-        let first = try firstNames(in: place, names)
-        guard !first.isEmpty else { return false }
-        let state = try ring.state()
-        for name in first {
-            let value = try SealedValue(at: StorageAddress(place, name: name), in: self, layers: [])
-            if try !ring.hasSealed(value.start(), with: state) { return true }
-        }
-        return false
     }
 
     /// How many values of a namespace are examined.

@@ -116,6 +116,14 @@ final class SimulatedDevice: SyncCarrier {
         try network.fetch(since: position, id, take)
     }
 
+    /// Whether the device is a full member with a value that somebody has published, which then is the group's.
+    func knowsPublishedValue(of address: String) -> Bool {
+        guard replica.disk.values[address] != nil, let engine = try? running(), !engine.isJoining else { return false }
+        return engine.entries.values.contains { entry in
+            entry.address == address && entry.published.values.contains { $0.kind == .value }
+        }
+    }
+
     /// Takes one step; a process that is killed starts again with the next one.
     ///
     /// - Parameter savesAll: Whether it saves data that the next process could find out by itself; by default in every

@@ -278,15 +278,7 @@ final class Simulation {
         let device = addDevice()
         if random.chance(60) {
             let address = keys.randomElement(using: &random)!.address
-            // A value counts as the group's once somebody has published it.
-            let isTaken = devices.contains { other in
-                guard other.id != device.id, other.replica.disk.values[address] != nil,
-                    let engine = try? other.running(), !engine.isJoining
-                else { return false }
-                return engine.entries.values.contains { entry in
-                    entry.address == address && entry.published.values.contains { $0.kind == .value }
-                }
-            }
+            let isTaken = devices.contains { $0.id != device.id && $0.knowsPublishedValue(of: address) }
             if isTaken { weak.append((address, "value \(operations.count)")) }
             change(device, address)
         }
