@@ -80,7 +80,7 @@ struct KeyHome {
     }
 
     /// A value that is not JSON, as `ld-host export` writes it.
-    private struct Entry: Decodable {
+    struct Entry: Decodable {
         let bytes: [UInt8]
 
         private enum Member: String, CodingKey {

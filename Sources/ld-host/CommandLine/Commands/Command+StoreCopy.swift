@@ -8,10 +8,12 @@ extension Command {
             To replace a domain's store, copy its values, change domains.DOMAIN, and run the command again with
             --domain DOMAIN --move. Without --domain, all values in FROM are copied. FROM and TO are names of stores
             or ids of components. Each value is read back and compared. A value that TO has already is left as it is,
-            so the next run resumes an interrupted one. --move removes the values from FROM when all of them have
+            so the next run resumes an interrupted one. Of values that programs set or removed in one of the stores
+            between two runs, the later state counts. --move removes the values from FROM when all of them have
             arrived, except the host's own keys while FROM serves the keychain domain, because encrypted values need
-            them. Values in folders that both stores use, such as those of app groups, are sealed there. Values that other processes set meanwhile are neither overwritten nor removed. Ends with status 2
-            if a value could not be read, or was changed meanwhile and stays in FROM.
+            them. Values in folders that both stores use, such as those of app groups, are sealed there. Values that
+            other processes set during the run are neither overwritten nor removed. Ends with status 2 if a value
+            could not be read, or was changed meanwhile and stays in FROM.
             """,
         options: [
             Option(name: "--domain", value: "DOMAIN", help: "only values of this domain; may be given more than once"),
@@ -48,6 +50,17 @@ extension Command {
             if report.removed > 0 {
                 Output.line("\(report.removed.counted("value")) \(verb(report.removed)) removed from '\(report.from)'")
             }
+            if !report.later.isEmpty {
+                Output.line(
+                    "\(report.later.count.counted("value")) that \(report.later.count == 1 ? "was" : "were") set in "
+                        + "'\(report.to)' since \(report.later.count == 1 ? "stays" : "stay") there")
+            }
+            if !report.removedSince.isEmpty {
+                let count = report.removedSince.count
+                Output.line(
+                    "\(count.counted("value")) \(count == 1 ? "was" : "were") removed by programs since, and "
+                        + "\(count == 1 ? "does" : "do") not come back")
+            }
             if !report.kept.isEmpty {
                 Output.remark(
                     "ld-host: \(report.kept.count) of the host's own keys \(isPlan ? "would stay" : "stay") in "
@@ -56,6 +69,9 @@ extension Command {
             }
             for address in report.conflicts where isPlan {
                 Output.line("'\(report.to)' has another value of \(Printable(address))")
+            }
+            for address in report.lost where isPlan {
+                Output.line("'\(report.to)' has lost what was copied of \(Printable(address))")
             }
             if !report.changed.isEmpty {
                 Output.remark("ld-host: \(report.changed.count.counted("value")) changed during the copy: run again")

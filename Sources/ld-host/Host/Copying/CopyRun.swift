@@ -6,27 +6,61 @@ struct CopyRun {
     let copy: StoreCopy
     var report: StoreCopyReport
     let moves: Bool
+    let overwrites: Bool
     let progress: @Sendable (StepProgress) -> Void
     private(set) var missing: [StorageAddress] = []
     private var different: [StorageAddress] = []
     private var present: [StorageAddress] = []
     /// What sync knew at the destination of earlier copies of the values.
     private var outdated: [StorageAddress] = []
+    /// Values that changed in the source since an earlier run copied them, with the hashes of those copies.
+    private var updated: [(address: StorageAddress, copy: UInt64)] = []
+    /// Values that changed in the destination since, or were removed there, with the times of the source's.
+    private var superseded: [(address: StorageAddress, time: Int64)] = []
+    /// Values that were removed from the source since, while the destination's are as an earlier run copied them, with
+    /// the times of these.
+    private var retracted: [(address: StorageAddress, time: Int64)] = []
+    /// Values that an earlier run copied, and that the destination does not have any more.
+    private var lost: [(address: StorageAddress, time: Int64)] = []
+    private var record: CopyRecord
     /// For a run that moves values: the hash of each opened value that it has copied.
     private var copied: [StorageAddress: UInt64] = [:]
 
     init(
-        copy: StoreCopy, moving: Bool, report: StoreCopyReport, progress: @escaping @Sendable (StepProgress) -> Void
+        copy: StoreCopy, moving: Bool, overwriting: Bool, report: StoreCopyReport,
+        progress: @escaping @Sendable (StepProgress) -> Void
     ) {
         self.copy = copy
         self.report = report
-        moves = moving
+        (moves, overwrites) = (moving, overwriting)
+        record = CopyRecord(from: report.from, to: report.to, copy.snapshot.settings.folders)
         self.progress = progress
     }
 
-    /// The address of a host key that differs at the destination.
-    func differentKey() throws(StorageError) -> StorageAddress? {
-        for address in different where try copy.isHostKey(address) { return address }
+    /// Why nothing may be copied; `nil` if all may.
+    func refusal() throws(StorageError) -> StorageError? {
+        let (from, to) = (report.from, report.to)
+        if let first = report.conflicts.first, !overwrites {
+            return StorageError(
+                .busy,
+                "store '\(to)' and '\(from)' have different values at \(report.conflicts.count.counted("address")), e.g. "
+                    + "'\(first)'; nothing was copied", hint: "see them with --plan; --overwrite replaces them")
+        }
+        if let first = report.lost.first {
+            return StorageError(
+                .busy,
+                "store '\(to)' has lost \(report.lost.count.counted("value")) copied to it before, e.g. '\(first)', and "
+                    + "all others there; nothing was copied",
+                hint: "--overwrite copies what is missing again; or, if programs have removed it, remove it from "
+                    + "'\(from)', too")
+        }
+        for address in different where try copy.isHostKey(address) {
+            return StorageError(
+                .busy,
+                "store '\(to)' and '\(from)' have different keys at '\(address)', which are never overwritten: what they "
+                    + "seal would be lost; nothing was copied",
+                hint: "copy in the other direction, or values one by one: get and set")
+        }
         return nil
     }
 
@@ -37,38 +71,90 @@ struct CopyRun {
             progress(StepProgress(step: "comparing", done: report.total, total: addresses.count))
             do throws(StorageError) {
                 switch try copy.compare(address) {
-                case .missing: missing.append(address)
+                case .missing: try noteMissing(address)
                 case .equal: present.append(address)
                 // For a migration that the destination knows, the destination's own history counts.
                 case .different where !copy.domains.isEmpty && address.place == HostSettings.ledgerNamespace:
                     report.total -= 1
                 case .different where !copy.domains.isEmpty && address.place == HostSettings.syncNamespace:
                     outdated.append(address)
-                case .different: different.append(address)
+                case .different: try noteDifferent(address)
                 }
             } catch {
                 guard [.cannotOpen, .corrupt].contains(error.code) else { throw error }
                 report.failures["\(address)"] = error.message
             }
         }
+        noteRemoved()
+        if moves, !overwrites { try noteRetracted(Set(addresses)) }
         report.equal = present.count
         report.conflicts = different.map { "\($0)" }
     }
 
-    mutating func copy(overwriting: Bool) throws(StorageError) {
+    private mutating func noteMissing(_ address: StorageAddress) throws(StorageError) {
+        guard !overwrites, let times = record[address],
+            try copy.writingTime(of: address, in: copy.source) == times.source
+        else { return missing.append(address) }
+        lost.append((address, times.source))
+    }
+
+    private mutating func noteDifferent(_ address: StorageAddress) throws(StorageError) {
+        guard !overwrites, let times = record[address] else { return different.append(address) }
+        let isSame = (
+            source: try copy.writingTime(of: address, in: copy.source) == times.source,
+            target: try copy.writingTime(of: address, in: copy.destination) == times.target
+        )
+        if isSame == (true, false) {
+            superseded.append((address, times.source))
+            report.later.append("\(address)")
+        } else if isSame == (false, true), let digest = try copy.value(at: address, in: copy.destination).digest() {
+            updated.append((address, digest))
+        } else {
+            different.append(address)
+        }
+    }
+
+    /// Tells values that were removed at the destination from those that it lost: a namespace that has nothing any more
+    /// of what was copied there may have been put back to an earlier state.
+    private mutating func noteRemoved() {
+        let places = record.places(of: present + superseded.map(\.address) + updated.map(\.address))
+        for (address, time) in lost {
+            guard places.contains(address.place) else {
+                report.lost.append("\(address)")
+                continue
+            }
+            superseded.append((address, time))
+            report.removedSince.append("\(address)")
+        }
+    }
+
+    /// The same for values of the source. Only a move removes their copies: until then the source may be any store that
+    /// is copied now and then.
+    private mutating func noteRetracted(_ addresses: Set<StorageAddress>) throws(StorageError) {
+        let places = record.places(of: addresses)
+        for address in record.addresses where !addresses.contains(address) && places.contains(address.place) {
+            guard let times = record[address],
+                try copy.writingTime(of: address, in: copy.destination) == times.target
+            else { continue }
+            retracted.append((address, times.target))
+            report.removedSince.append("\(address)")
+        }
+    }
+
+    mutating func copyAll() throws(StorageError) {
         let some =
-            missing.map { ($0, false) } + outdated.map { ($0, true) }
-            + (overwriting ? different.map { ($0, true) } : [])
+            missing.map { ($0, StoreCopy.Expected.nothing) } + outdated.map { ($0, .anything) }
+            + updated.map { ($0.address, .value($0.copy)) } + (overwrites ? different.map { ($0, .anything) } : [])
         // The list of rings comes first: a ring must be listed before it is copied.
         let all = some.filter { RingList.holds($0.0.place) } + some.filter { !RingList.holds($0.0.place) }
         var done = 0
         while done < all.count {
             for outcome in try copyChunk(all[done...]) {
-                let (address, replaces) = all[done]
+                let (address, expected) = all[done]
                 switch outcome {
                 case .success(let digest): note(address, digest)
                 case .failure(let error): report.failures["\(address)"] = error.message
-                case nil: try copy(address, replacing: replaces ? .anything : .nothing)
+                case nil: try copy(address, replacing: expected)
                 }
                 done += 1
                 progress(StepProgress(step: "copying", done: done, total: all.count))
@@ -80,12 +166,12 @@ struct CopyRun {
     ///
     /// - Returns: As ``StoreCopy/copyChunk(_:)``; at least one.
     private func copyChunk(
-        _ values: ArraySlice<(StorageAddress, Bool)>
+        _ values: ArraySlice<(StorageAddress, StoreCopy.Expected)>
     ) throws(StorageError) -> [Result<UInt64, StorageError>?] {
         guard copy.copiesChunks, let place = values.first?.0.place, copy.shared[place] == nil else { return [nil] }
         var addresses: [StorageAddress] = []
-        for (address, replaces) in values.prefix(copy.mostValues) {
-            guard address.place == place, !replaces, try !copy.isHostKey(address) else { break }
+        for (address, expected) in values.prefix(copy.mostValues) {
+            guard case .nothing = expected, address.place == place, try !copy.isHostKey(address) else { break }
             addresses.append(address)
         }
         return addresses.count > 1 ? try copy.copyChunk(addresses) : [nil]
@@ -119,17 +205,55 @@ struct CopyRun {
     mutating func remove() throws(StorageError) {
         let (values, keys) = try parted(present)
         let all = values + (keepsKeys ? [] : keys)
+        let total = all.count + superseded.count
+        for (index, value) in superseded.enumerated() {
+            if try remove(value.address, from: copy.source, writtenAt: value.time) { report.removed += 1 }
+            progress(StepProgress(step: "removing", done: index + 1, total: total))
+        }
+        for (address, time) in retracted { _ = try remove(address, from: copy.destination, writtenAt: time) }
+        // Before the others leave: no program has removed what a killed run has moved.
+        for address in all + (superseded + retracted).map(\.address) { record[address] = nil }
+        try record.save()
         for (index, address) in all.enumerated() {
             if try remove(address) { report.removed += 1 }
-            progress(StepProgress(step: "removing", done: index + 1, total: all.count))
+            progress(StepProgress(step: "removing", done: superseded.count + index + 1, total: total))
         }
         if keepsKeys { report.kept = keys.map { "\($0)" } }
     }
 
+    private mutating func remove(
+        _ address: StorageAddress, from open: OpenStore, writtenAt time: Int64
+    ) throws(StorageError) -> Bool {
+        switch try copy.remove(address, from: open, writtenAt: time) {
+        case .copied: return true
+        case .gone: return false
+        case .changed:
+            report.changed.append("\(address)")
+            return false
+        }
+    }
+
+    /// Remembers when both stores wrote what they have now, for the run that moves it.
+    mutating func remember() throws(StorageError) {
+        let all = present.filter(copy.isRecorded)
+        for (index, address) in all.enumerated() {
+            record[address] = try copy.times(of: address)
+            progress(StepProgress(step: "comparing", done: index + 1, total: all.count))
+        }
+        try record.save()
+    }
+
+    /// Plans what ``copyAll()`` would do.
+    mutating func planCopy() {
+        report.sealedInPlace = missing.count(where: copy.isShared)
+        report.copied = missing.count - report.sealedInPlace + updated.count + (overwrites ? different.count : 0)
+    }
+
     /// Plans what ``remove()`` would do.
-    mutating func planRemoval(overwriting: Bool) throws(StorageError) {
-        let (values, keys) = try parted(present + missing + outdated + (overwriting ? different : []))
-        report.removed = values.count + (keepsKeys ? 0 : keys.count)
+    mutating func planRemoval() throws(StorageError) {
+        let some = present + missing + outdated + updated.map(\.address) + (overwrites ? different : [])
+        let (values, keys) = try parted(some)
+        report.removed = values.count + superseded.count + (keepsKeys ? 0 : keys.count)
         if keepsKeys { report.kept = keys.map { "\($0)" } }
     }
 
@@ -199,8 +323,18 @@ public struct StoreCopyReport: Encodable, Sendable {
     public var sealedInPlace = 0
     /// The number of values that the destination already has, byte for byte.
     public var equal = 0
-    /// The addresses at which the destination has a different value.
+    /// The addresses at which the destination has a different value, and it is not known which of the two is the later
+    /// one.
     public var conflicts: [String] = []
+    /// The addresses at which the destination has a later value: it was set there after an earlier run copied the
+    /// source's, which is as it was. The destination's stays.
+    public var later: [String] = []
+    /// The addresses of values that an earlier run copied and the destination does not have any more, nor any other
+    /// value that was copied to their namespaces: it may have been emptied, or put back to an earlier state.
+    public var lost: [String] = []
+    /// The addresses whose value was removed from one store after an earlier run copied it, while the other one's is as
+    /// it was. It is not copied again, and a move removes it from the other store, too.
+    public var removedSince: [String] = []
     /// The number of values that were, or would be, removed from the source.
     public var removed = 0
     /// The host keys that were, or would be, left in the source as well, because the source serves the keychain: the
@@ -211,61 +345,4 @@ public struct StoreCopyReport: Encodable, Sendable {
     public var changed: [String] = []
     /// Values that could not be read, with the reason; they stay where they are.
     public var failures: [String: String] = [:]
-}
-
-/// The journal's entry of a store copy: only one process copies at a time, and the next one learns of an interruption.
-/// The stores themselves show what is done.
-enum CopyIntent {
-    static let kind = "copy"
-
-    /// Takes over the entry of an interrupted run, or writes a new one.
-    ///
-    /// - Throws: `busy` if another process is copying.
-    static func take(
-        from: String, to: String, domains: [String], moving: Bool, folder: String
-    ) throws(StorageError) -> (intent: Intent, isResumed: Bool) {
-        let journal = try IntentJournal(folder: folder)
-        let payload = payload(from, to, domains)
-        if let interrupted = try interrupted(payload, journal) { return (interrupted, true) }
-        let what = domains.isEmpty ? "" : "\(domains.joined(separator: ", ")) of "
-        let intent = try journal.begin(
-            kind: kind, subject: "\(moving ? "moving" : "copying") \(what)store '\(from)' to store '\(to)'",
-            payload: payload)
-        return (intent, false)
-    }
-
-    /// Forgets an interrupted run.
-    ///
-    /// - Throws: `notFound` if it is absent; `busy` if a process is copying.
-    static func giveUp(from: String, to: String, domains: [String], folder: String) throws(StorageError) {
-        let journal = try IntentJournal(folder: folder)
-        guard let intent = try interrupted(payload(from, to, domains), journal) else {
-            throw StorageError(
-                .notFound, "no copy of store '\(from)' to store '\(to)' was interrupted", hint: "see: ld-host doctor")
-        }
-        try intent.finish()
-    }
-
-    private static func interrupted(_ payload: Data, _ journal: IntentJournal) throws(StorageError) -> Intent? {
-        for pending in try journal.pending(kind: kind) where pending.payload == payload {
-            guard pending.state == .interrupted else {
-                throw StorageError(
-                    .busy, "process \(pending.owner) is running: \(pending.subject)", hint: "wait until it is done")
-            }
-            return try journal.adopt(pending.id)
-        }
-        return nil
-    }
-
-    private static func payload(_ from: String, _ to: String, _ domains: [String]) -> Data {
-        Data(([from, to] + domains).joined(separator: "\0").utf8)
-    }
-
-    /// The command that resumes an interrupted run, or gives it up.
-    static func command(_ intent: PendingIntent, givingUp: Bool = false) -> String {
-        let names = intent.payload.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
-        let domains = names.dropFirst(2).map { " --domain \($0)" }.joined()
-        let flag = givingUp ? " --give-up" : intent.subject.hasPrefix("moving") ? " --move" : ""
-        return "ld-host store copy \(names.prefix(2).joined(separator: " "))\(domains)\(flag)"
-    }
 }

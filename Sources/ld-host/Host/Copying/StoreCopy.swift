@@ -237,7 +237,7 @@ struct StoreCopy: Sendable {
         }
     }
 
-    private static let attempts = 3
+    static let attempts = 3
 
     /// Blocks changes of the value at an address, where that is possible: for values that the source seals, and for
     /// rings.

@@ -5,11 +5,12 @@ extension StorageRouter {
     /// Copies every value of one store to another, or those of some domains, so that a domain can change its store.
     ///
     /// Each value is read back and compared. Values that the destination already has stay as they are, so the next run
-    /// resumes an interrupted one. The source is only read, unless `moving` is set: then, after everything has been
-    /// copied, each value that the destination has too is removed from the source. Values that another process sets
-    /// meanwhile are neither overwritten nor removed: they are copied again, or stay where they are and are reported as
-    /// changed. A store without transactions (a keyring) compares right before it changes. If no store of a name is
-    /// configured, the component of that name is opened.
+    /// resumes an interrupted one. A run that does not move remembers what it has copied: of a value that was set or
+    /// removed in one store since, the later state counts. The source is only read, unless `moving` is set: then, after
+    /// everything has been copied, each value that the destination has too is removed from the source. Values that
+    /// another process sets during the run are neither overwritten nor removed: they are copied again, or stay where
+    /// they are and are reported as changed. A store without transactions (a keyring) compares right before it changes.
+    /// If no store of a name is configured, the component of that name is opened.
     ///
     /// - Parameters:
     ///   - domains: The names of the domains to copy, with what is needed to roll back their migrations and to sync
@@ -19,8 +20,8 @@ extension StorageRouter {
     ///   - overwriting: Whether to replace different values of the destination.
     ///   - planOnly: Only compares, and changes nothing.
     ///   - progress: Called after each value that was compared, copied or removed, on any thread.
-    /// - Throws: `busy` if another process is copying, or if the destination has different values and `overwriting` is
-    ///   not set: then nothing was copied.
+    /// - Throws: `busy` if another process is copying, or if the destination has different values, or has lost what an
+    ///   earlier run copied, and `overwriting` is not set: then nothing was copied.
     public func copyStore(
         _ from: String, to: String, domains: [String] = [], moving: Bool = false, overwriting: Bool = false,
         planOnly: Bool = false,
@@ -32,7 +33,8 @@ extension StorageRouter {
         return try await onIOThread { () throws(StorageError) in
             let copy = try Self.copy(from, to, domains, snapshot)
             var run = CopyRun(
-                copy: copy, moving: moving, report: StoreCopyReport(from: from, to: to), progress: progress)
+                copy: copy, moving: moving, overwriting: overwriting, report: StoreCopyReport(from: from, to: to),
+                progress: progress)
             let taken =
                 planOnly
                 ? nil
@@ -44,33 +46,21 @@ extension StorageRouter {
                 try intent?.finish()
                 throw error
             }
-            if !run.report.conflicts.isEmpty, !overwriting, !planOnly {
+            if !planOnly, let refusal = try run.refusal() {
                 try intent?.finish()
-                throw StorageError(
-                    .busy,
-                    "store '\(to)' and '\(from)' have different values at "
-                        + "\(run.report.conflicts.count.counted("address")), e.g. '\(run.report.conflicts[0])'; nothing was copied",
-                    hint: "see them with --plan; --overwrite replaces them")
-            }
-            if !planOnly, let key = try run.differentKey() {
-                try intent?.finish()
-                throw StorageError(
-                    .busy,
-                    "store '\(to)' and '\(from)' have different keys at '\(key)', which are never overwritten: what "
-                        + "they seal would be lost; nothing was copied",
-                    hint: "copy in the other direction, or values one by one: get and set")
+                throw refusal
             }
             guard !planOnly else {
-                run.report.sealedInPlace = run.missing.count(where: copy.isShared)
-                run.report.copied =
-                    run.missing.count - run.report.sealedInPlace + (overwriting ? run.report.conflicts.count : 0)
-                if moving { try run.planRemoval(overwriting: overwriting) }
+                run.planCopy()
+                if moving { try run.planRemoval() }
                 return run.report
             }
-            try run.copy(overwriting: overwriting)
+            try run.copyAll()
             if moving {
                 try run.remove()
                 run.wipe(isResumed: taken?.isResumed == true)
+            } else {
+                try run.remember()
             }
             try intent?.finish()
             return run.report

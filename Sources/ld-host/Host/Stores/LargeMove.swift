@@ -61,17 +61,25 @@ struct LargeMove: Sendable {
 
     /// The same for a caller that blocks re-encryption of the source.
     func removeSourceWhileStanding(in open: OpenStore) throws(StorageError) -> Bool {
+        try source.remove(in: open) { () throws(StorageError) in try isInPlace() }
+    }
+}
+
+extension SealedValue {
+    /// Removes the value if a condition holds and nobody changes it meanwhile; a store without transactions checks it
+    /// right before.
+    func remove(in open: OpenStore, if condition: () throws(StorageError) -> Bool) throws(StorageError) -> Bool {
         guard open.store.abilities.transactions != nil else {
             return try open.alone { () throws(StorageError) in
-                guard try isInPlace() else { return false }
-                return try source.store.remove(source.handle)
+                guard try condition() else { return false }
+                return try store.remove(handle)
             }
         }
         let transaction = try open.store.begin()
         do throws(StorageError) {
-            // From here on, a change of the source makes the commit fail.
-            _ = try open.store.remove(source.handle, in: transaction)
-            guard try isInPlace() else {
+            // From here on, a change of the value makes the commit fail.
+            _ = try open.store.remove(handle, in: transaction)
+            guard try condition() else {
                 open.store.rollback(transaction)
                 return false
             }
@@ -87,9 +95,7 @@ struct LargeMove: Sendable {
             return false
         }
     }
-}
 
-extension SealedValue {
     /// The hash of the opened bytes; `nil` if there is no value.
     func digest() throws(StorageError) -> UInt64? {
         var hash = StableHash.start

@@ -60,3 +60,37 @@ enum SimulatedLife: String, CaseIterable, Sendable {
         return getenv("LOCALDATA_TORTURE") == nil ? count : count * 100
     }
 }
+
+extension Simulation {
+    /// What happens in a schedule, and how often.
+    struct Hazards {
+        var devices = 3
+        var keys = 4
+        var steps = 60
+        /// Percentages.
+        var failures = 5
+        var kills = 10
+        var wipes = 0
+        var restores = 0
+        /// The percentage of steps in which one store of a device goes back to an earlier state, or serves again.
+        var storesBack = 0
+        /// The percentage of steps after which all devices exchange everything.
+        var rounds = 0
+        var joins = 0
+        var removals = 0
+        var skews = true
+        var intrusions = 2
+        /// The percentage of a person's changes that remove an existing value.
+        var removedValues = 35
+        /// Whether values are sets of numbers, to which a person adds, and which merge.
+        var merges = false
+        /// The percentage of calls in which the network is hostile.
+        var hostility = 0
+        /// The percentage of steps in which a removed device publishes, once all members know of the removal.
+        var defiance = 0
+        /// Whether the group has real keys, a real log and real seals.
+        var isSealed = false
+        /// The number of values that a pull may remove without consent; `nil` for the engine's default.
+        var consents: Int?
+    }
+}

@@ -5,37 +5,6 @@ import LocalDataAPI
 
 /// A schedule of events for some devices, which a seed determines, and the conditions that must hold at its end.
 final class Simulation {
-    struct Hazards {
-        var devices = 3
-        var keys = 4
-        var steps = 60
-        /// Percentages.
-        var failures = 5
-        var kills = 10
-        var wipes = 0
-        var restores = 0
-        /// The percentage of steps in which one store of a device goes back to an earlier state, or serves again.
-        var storesBack = 0
-        /// The percentage of steps after which all devices exchange everything.
-        var rounds = 0
-        var joins = 0
-        var removals = 0
-        var skews = true
-        var intrusions = 2
-        /// The percentage of a person's changes that remove an existing value.
-        var removedValues = 35
-        /// Whether values are sets of numbers, to which a person adds, and which merge.
-        var merges = false
-        /// The percentage of calls in which the network is hostile.
-        var hostility = 0
-        /// The percentage of steps in which a removed device publishes, once all members know of the removal.
-        var defiance = 0
-        /// Whether the group has real keys, a real log and real seals.
-        var isSealed = false
-        /// The number of values that a pull may remove without consent; `nil` for the engine's default.
-        var consents: Int?
-    }
-
     /// A change that a person made.
     private struct Operation {
         let device: DeviceID
@@ -208,9 +177,15 @@ final class Simulation {
         let number = operations.count
         // A new device's value loses against the group's; it is kept.
         let isJoining = hazards.merges && (try? device.running())?.isJoining ?? true
-        // In a store that serves again, a value that is removed before the device syncs looks as if it were not there.
-        let isReturned = device.replica.disk.returned?.contains(address) ?? false
-        if !removes { device.replica.disk.returned?.remove(address) }
+        // In a store that serves again, a value that is removed before the device syncs looks as if it were not there,
+        // also if it was set after the store came back.
+        let isReturned = device.replica.disk.returned != nil && SimulatedDisk.isApart(address)
+        if isReturned, removes {
+            device.replica.disk.returned?.insert(address)
+            forgive(device) { $0 == address }
+        } else {
+            device.replica.disk.returned?.remove(address)
+        }
         let isUnclear = device.isAmidChange(of: address) || isJoining || isReturned && removes
         operations.append(
             Operation(device: device.id, step: step, address: address, replaced: old, mayBeLost: isUnclear))

@@ -1,0 +1,140 @@
+internal import ByteCoding
+internal import DurableFiles
+internal import FoundationEssentials
+internal import Glibc
+internal import LocalDataAPI
+
+/// What earlier runs have copied from one store to another, with the times when both stores had written it.
+///
+/// To replace a domain's store, its values are copied, the configuration is changed, and what is left is moved. Until
+/// the change, programs use the first store; from then on, the second. By the times, the move tells which of two
+/// different values is the later one, and which value is missing since a program has removed it.
+///
+/// Encoded: version 1 (1 byte), the names of both stores, the number of values (4), and of each its domain, scope,
+/// folder and name, and the two times in nanoseconds since 1970 UTC (8 each); then the hash of all that. Numbers are
+/// big-endian.
+struct CopyRecord {
+    /// When the source and the destination had written a value.
+    struct Times: Equatable {
+        let source: Int64
+        let target: Int64
+    }
+
+    private let names: [String]
+    private let file: String
+    private var times: [StorageAddress: Times] = [:]
+    private var isChanged = false
+    private static let version: UInt8 = 1
+    private static let largest = 1 << 30
+
+    /// The record of copies from one store to another. One that cannot be read counts as empty: different values are
+    /// conflicts then.
+    init(from: String, to: String, _ folders: HostSettings.Folders) {
+        names = [from, to]
+        file = "\(folders.state)/copies/\(StableHash.text(names))"
+        guard let data = HostFile.contents(of: file, ownedByUser: true, limit: Self.largest) else { return }
+        times = Self.decoded(data, names) ?? [:]
+    }
+
+    subscript(address: StorageAddress) -> Times? {
+        get { times[address] }
+        set {
+            isChanged = isChanged || times[address] != newValue
+            times[address] = newValue
+        }
+    }
+
+    var addresses: some Collection<StorageAddress> { times.keys }
+
+    /// The namespaces of those addresses that have been copied.
+    func places(of addresses: some Sequence<StorageAddress>) -> Set<StorageNamespace> {
+        Set(addresses.filter { times[$0] != nil }.map(\.place))
+    }
+
+    /// Saves the record durably; an empty one is no file.
+    mutating func save() throws(StorageError) {
+        guard isChanged else { return }
+        if times.isEmpty {
+            guard unlink(file) == 0 || errno == ENOENT else {
+                throw StorageError(system: errno, "remove", path: file)
+            }
+        } else {
+            try HostFile.write(encoded(), to: file)
+        }
+        isChanged = false
+    }
+
+    private func encoded() -> Data {
+        var writer = ByteWriter(.bigEndian, [Self.version])
+        for name in names { writer.add(name) }
+        writer.add(UInt32(times.count))
+        for (address, times) in times {
+            for text in [address.place.domain, address.place.scope, address.place.directory, address.name] {
+                writer.add(text)
+            }
+            writer.add(UInt64(bitPattern: times.source))
+            writer.add(UInt64(bitPattern: times.target))
+        }
+        writer.addHash()
+        return Data(writer.bytes)
+    }
+
+    private static func decoded(_ data: Data, _ names: [String]) -> [StorageAddress: Times]? {
+        guard var reader = ByteReader(hashed: .bigEndian, data), reader.number(UInt8.self) == version else {
+            return nil
+        }
+        for name in names { guard reader.optionalText() == .some(.some(name)) else { return nil } }
+        guard let count = reader.number(UInt32.self) else { return nil }
+        var times: [StorageAddress: Times] = [:]
+        for _ in 0..<count {
+            guard let domain = reader.optionalText() ?? nil, let scope = reader.optionalText() ?? nil,
+                let directory = reader.optionalText(), let name = reader.optionalText() ?? nil,
+                let source = reader.number(UInt64.self), let target = reader.number(UInt64.self)
+            else { return nil }
+            let place = StorageNamespace(domain: domain, scope: scope, directory: directory)
+            times[StorageAddress(place, name: name)] = Times(
+                source: Int64(bitPattern: source), target: Int64(bitPattern: target))
+        }
+        return reader.isAtEnd ? times : nil
+    }
+}
+
+extension StoreCopy {
+    /// Whether runs remember when they copied a value: of those of apps, but not of what the host keeps.
+    func isRecorded(_ address: StorageAddress) -> Bool {
+        !address.place.domain.hasPrefix(HostSettings.reservedDomains) && !isShared(address)
+    }
+
+    /// When a store wrote the value at an address; `nil` without a value, or if the store keeps whole seconds only: two
+    /// values may have the same one.
+    func writingTime(of address: StorageAddress, in open: OpenStore) throws(StorageError) -> Int64? {
+        guard let modified = try value(at: address, in: open).attributes(deriving: false)?.modified else { return nil }
+        return modified % 1_000_000_000 == 0 ? nil : modified
+    }
+
+    /// When both stores wrote a value that is the same in both; `nil` if that is not known.
+    func times(of address: StorageAddress) throws(StorageError) -> CopyRecord.Times? {
+        guard let source = try writingTime(of: address, in: source),
+            let target = try writingTime(of: address, in: destination), try compare(address) == .equal
+        else { return nil }
+        return CopyRecord.Times(source: source, target: target)
+    }
+
+    /// Removes a value that is as an earlier run has seen it from one of the stores: programs have replaced or removed
+    /// it in the other one.
+    func remove(_ address: StorageAddress, from open: OpenStore, writtenAt time: Int64) throws(StorageError) -> Outcome
+    {
+        try whileSourceStands { () throws(StorageError) in
+            let value = try value(at: address, in: open)
+            for _ in 0..<Self.attempts {
+                guard let now = try writingTime(of: address, in: open) else { return .gone }
+                guard now == time else { return .changed }
+                let isRemoved = try value.remove(in: open) { () throws(StorageError) in
+                    try writingTime(of: address, in: open) == time
+                }
+                if isRemoved { return .copied(0) }
+            }
+            return .changed
+        }
+    }
+}
