@@ -98,6 +98,9 @@ final class Simulation {
         return settle() + noticed + violations()
     }
 
+    /// Ends all devices, since a device and its engine hold each other.
+    func stop() { for device in devices + removed { device.stop() } }
+
     private func act() {
         let passed = Int64.random(in: 0...50_000, using: &random)
         for device in devices { device.clock.pass(passed) }

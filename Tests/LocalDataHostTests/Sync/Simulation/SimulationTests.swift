@@ -18,11 +18,13 @@ struct SimulationTests {
         #expect(failed == 0, "of \(life.schedules) schedules")
     }
 
-    @Test("schedules that have found a fault pass", arguments: [(SimulatedLife.shelved, UInt64(6810))])
+    @Test(
+        "schedules that have found a fault pass",
+        arguments: [(SimulatedLife.shelved, UInt64(6810)), (.shelved, 8836)])
     func once(_ life: SimulatedLife, _ seed: UInt64) async throws {
         let violations = try await onIOThread { () throws(StorageError) in
             let simulation = Simulation(seed, life.hazards)
-            defer { for device in simulation.devices { device.stop() } }
+            defer { simulation.stop() }
             return simulation.run()
         }
         #expect(violations == [])
@@ -32,8 +34,7 @@ struct SimulationTests {
     private static func failures(in life: SimulatedLife) -> [String] {
         (0..<UInt64(life.schedules)).compactMap { seed in
             let simulation = Simulation(seed, life.hazards)
-            // A device and its engine hold each other.
-            defer { for device in simulation.devices { device.stop() } }
+            defer { simulation.stop() }
             let violations = simulation.run()
             guard !violations.isEmpty else { return nil }
             return (["seed \(seed):"] + violations + simulation.log).joined(separator: "\n")

@@ -116,19 +116,21 @@ extension SyncEngine {
             if !local.isChanged { removeValue(local, &change) }
             try commit([change])
         }
-        for name in entries.keys.sorted() where entries[name]?.isFormer == true { try removeFormer(name) }
+        for name in entries.keys.sorted() where entries[name]?.isFormer == true { try settleFormer(name) }
         (progress.isJoining, progress.forgotten) = (false, 0)
         try saveProgress()
         entries.keys.forEach(refreshDuty)
     }
 
-    /// Removes a value that was here before the group forgot this device, and that the group does not have any more.
-    private func removeFormer(_ name: String) throws(StorageError) {
+    /// Removes a value that was here before the group forgot this device, and that the group does not have any more. A
+    /// record that another one has replaced since may have shown it, too.
+    private func settleFormer(_ name: String) throws(StorageError) {
         guard let entry = entries[name] else { return }
         let local = try current(name, entry.address)
         var change = SyncChange(name: name, entry: local.entry)
         change.entry?.isFormer = false
-        if !local.isChanged, let state = local.entry.state {
+        let isThere = entry.published.contains { $0.key != group.me && $0.value.kind == .value }
+        if !local.isChanged, let state = local.entry.state, !(state.isShared && isThere) {
             change.loser = local.value.map {
                 SyncLoser(address: entry.address, version: state.version, data: $0.data, attributes: $0.attributes)
             }

@@ -36,7 +36,6 @@ extension SyncEngine {
             change.entry?.state = SyncEntry.State(
                 version: version, history: state.history, hash: hash, isShared: true,
                 expires: remote.value?.attributes.expires)
-            change.entry?.isFormer = false
             return change
         }
         let isWeak = isWeak(local.entry)
@@ -76,7 +75,7 @@ extension SyncEngine {
     /// Whether a key's value was here before the device joined, and nobody else knows of it: what the group has wins.
     func isWeak(_ entry: SyncEntry) -> Bool {
         guard progress.isJoining, let state = entry.state, state.version.author == group.me else { return false }
-        return entry.isFormer || state.version.isFromBefore && !state.isShared
+        return !state.isShared && (entry.isFormer || state.version.isFromBefore)
     }
 
     /// Gives a state a version that no other value has had.

@@ -41,6 +41,7 @@ extension SyncEngine {
         defer { isRestored = wasRestored }
         let local = entries[name]?.state
         var change = try change(by: remote, content, address, of: group.me, name: name)
+        change.entry?.isFormer = false
         // What was set here since is no successor of a version that this device had forgotten, whatever their times.
         if change.loser == nil, isEdited(name), let local, !local.isShared,
             local.version == change.entry?.state?.version,
