@@ -11,7 +11,12 @@ extension Diagnosis {
         repairing: Bool = false, of unchecked: HostConfiguration? = nil, _ make: () throws -> StorageRouter
     ) async -> [Finding] {
         do {
-            return await findings(of: try await make().engine(), repairing: repairing)
+            let router = try make()
+            let findings = await findings(of: try await router.engine(), repairing: repairing)
+            return findings
+                + (await router.syncFindings()).filter { finding in
+                    !findings.contains { $0.text == finding.text }
+                }
         } catch {
             let error = StorageError(wrapping: error)
             return await findings(withoutRouter: unchecked, error)
@@ -36,6 +41,32 @@ extension Diagnosis {
 }
 
 extension StorageRouter {
+    /// What keeps this device from syncing, and what waits for a person.
+    fileprivate func syncFindings() async -> [Finding] {
+        // Other findings report a store that cannot be read.
+        guard let snapshot = try? await snapshot(), (try? await SyncDevice.keptStanding(snapshot)) ?? nil != nil else {
+            return []
+        }
+        do {
+            guard snapshot.transport != nil else {
+                return [
+                    Finding(
+                        "this device is in a sync group, but the configuration names no transport, so nothing is synced",
+                        hint: "name it again: ld-host config set sync.transport", isProblem: true)
+                ]
+            }
+            let count = try await syncReport().removalsToAccept
+            guard count > 0 else { return [] }
+            return [
+                Finding(
+                    "sync waits with \(count.counted("removal")) by other devices, since they are so many",
+                    hint: "make them: ld-host sync accept", isProblem: true)
+            ]
+        } catch {
+            return [Finding("sync", StorageError(wrapping: error))]
+        }
+    }
+
     /// Tests that a configured store can be used; see ``StoreTest``.
     ///
     /// - Parameter name: The store's name, or the id of its component.

@@ -90,15 +90,12 @@ extension RouterSnapshot {
             }
             return true
         }
-        // Two stores of one component keep a namespace with its own folder in the same folder. Only one of them is to
-        // report it, and one that asks for no passphrase.
-        for (domain, route) in settings.routes where open.sealing == nil && route.store.component != open.component {
+        for (domain, route) in settings.routes where route.store.name != open.name {
             for (place, known) in knownPlaces(of: domain, in: open) where found[domain]?[place] == nil {
-                guard (try? open.store.hasValue(in: place, known.names)) == true else { continue }
+                guard hasLeft(known.names, inFolder: place, open, servedBy: route.store) else { continue }
                 found[domain, default: [:]][place] = known.names
             }
         }
-        for (domain, places) in unsealedPlaces(in: open) { found[domain, default: [:]].merge(places) { $1 } }
         guard !found.isEmpty else { return [] }
         let acknowledged = RouteHistory(settings.folders).acknowledged
         return found.sorted { $0.key < $1.key }.compactMap { domain, places in
@@ -110,31 +107,29 @@ extension RouterSnapshot {
         }
     }
 
-    /// The namespaces with folders of their own in which a store has written values that the serving store, of the same
-    /// component, cannot open or would hand out sealed, by domain. Never asks for a passphrase. May wait.
-    private func unsealedPlaces(in open: OpenStore) -> [String: [StorageNamespace: ListedNames]] {
-        var found: [String: [StorageNamespace: ListedNames]] = [:]
-        for (domain, route) in settings.routes
-        where route.store.component == open.component && route.store.name != open.name
-            && (open.sealing != nil || route.store.sealing?.source.asksForIt == false)
-        {
-            for (place, known) in knownPlaces(of: domain, in: open) where place.directory != nil {
-                let sealers = (try? sealers(in: place, known.names, of: open)) ?? []
-                if sealers.contains(open.sealing == nil ? nil : open.name) {
-                    found[domain, default: [:]][place] = known.names
-                }
-            }
-        }
-        return found
+    /// Whether a store has written values in a namespace with its own folder that the serving store cannot open, or
+    /// would hand out sealed. All stores of a component keep it in the same folder. Never asks for a passphrase. May
+    /// wait.
+    private func hasLeft(
+        _ names: ListedNames, inFolder place: StorageNamespace, _ open: OpenStore, servedBy serving: HostSettings.Store
+    ) -> Bool {
+        let isServed = serving.component == open.component && open.sealing == nil
+        guard place.directory != nil, !isServed || serving.sealing?.source.asksForIt == false,
+            let sealers = try? sealers(in: place, names, of: open)
+        else { return false }
+        return sealers.contains(open.sealing == nil ? nil : open.name)
     }
 
     /// The value at an address in an open store other than the serving one. May wait.
     fileprivate func leftValue(at address: StorageAddress, in open: OpenStore) throws(StorageError) -> LeftValues? {
         let serving = try slot(for: address.place.domain)
-        // Two stores of one component keep a namespace with its own folder in the same folder.
-        if address.place.directory != nil, open.component == serving.settings.component { return nil }
         let handle = HeldHandle(open.store, try open.store.resolve(address))
         guard try open.store.exists(handle.handle) else { return nil }
+        if address.place.directory != nil,
+            !hasLeft(.only([address.name]), inFolder: address.place, open, servedBy: serving.settings)
+        {
+            return nil
+        }
         return LeftValues(address.place.domain, in: open, servedBy: serving, places: [address.place: .all])
     }
 

@@ -5,7 +5,11 @@ extension SyncDevice {
     /// What the last turn of any process of this device has found; `nil` if the device is in no group, or nothing
     /// carries its values.
     static func standing(_ snapshot: RouterSnapshot) async throws(StorageError) -> SyncStanding? {
-        guard snapshot.transport != nil else { return nil }
+        snapshot.transport == nil ? nil : try await keptStanding(snapshot)
+    }
+
+    /// The same, also if the configuration names no transport any more.
+    static func keptStanding(_ snapshot: RouterSnapshot) async throws(StorageError) -> SyncStanding? {
         let home = try snapshot.slot(for: homeDomain)
         return try await onIOThread { () throws(StorageError) in
             try SyncPlace.standing(in: try home.openIfNeeded()).valueNow().map { (data) throws(StorageError) in

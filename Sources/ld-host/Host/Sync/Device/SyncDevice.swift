@@ -162,7 +162,10 @@ extension SyncDevice {
     static func memberCount(_ snapshot: RouterSnapshot) throws(StorageError) -> Int? {
         let crypto = try GroupCrypto(try snapshot.crypto.openIfNeeded())
         let keychain = try snapshot.rings.value(HostSettings.Encryption.defaultService, SyncMembership.account)
-        guard let membership = try SyncMembership.load(from: keychain, crypto) else { return nil }
+        guard let membership = try SyncMembership.load(from: keychain, crypto) else {
+            try snapshot.slot(for: "keychain").openIfNeeded().sealing?.requireRing()
+            return nil
+        }
         let home = try snapshot.slot(for: homeDomain).openIfNeeded()
         let group = try MemberGroup(membership, crypto, keychain: keychain, page: try SyncPlace.log(in: home))
         try requireMember(group)
