@@ -8,18 +8,18 @@ extension Command {
             To replace a domain's store, copy its values, change domains.DOMAIN, and run the command again with
             --domain DOMAIN --move. Without --domain, all values in FROM are copied. FROM and TO are names of stores
             or ids of components. Each value is read back and compared. A value that TO has already is left as it is,
-            so the next run resumes an interrupted one. Of values that programs set or removed in one of the stores
-            between two runs, the later state counts. --move removes the values from FROM when all of them have
+            so the next run resumes an interrupted one. If programs set a value in one of the stores between two runs,
+            the later one counts. If they removed it from one, it stays in the other. --move removes the values from FROM when all of them have
             arrived, except the host's own keys while FROM serves the keychain domain, because encrypted values need
             them. Values in folders that both stores use, such as those of app groups, are sealed there. Values that
             other processes set during the run are neither overwritten nor removed. Ends with status 2 if a value
-            could not be read, or was changed meanwhile and stays in FROM.
+            could not be read, was changed meanwhile, or was removed from TO since it was copied, and stays in FROM.
             """,
         options: [
             Option(name: "--domain", value: "DOMAIN", help: "only values of this domain; may be given more than once"),
             Option(name: "--give-up", help: "abandon an interrupted copy"),
             Option(name: "--move", help: "remove the values from FROM when all of them have arrived"),
-            Option(name: "--overwrite", help: "replace different values in TO"),
+            Option(name: "--overwrite", help: "replace different values in TO, unless they are known to be later"),
             Option(name: "--plan", help: "print what would be done, and change nothing"), json,
         ]
     ) { arguments, session in
@@ -55,12 +55,6 @@ extension Command {
                     "\(report.later.count.counted("value")) that \(report.later.count == 1 ? "was" : "were") set in "
                         + "'\(report.to)' since \(report.later.count == 1 ? "stays" : "stay") there")
             }
-            if !report.removedSince.isEmpty {
-                let count = report.removedSince.count
-                Output.line(
-                    "\(count.counted("value")) \(count == 1 ? "was" : "were") removed by programs since, and "
-                        + "\(count == 1 ? "does" : "do") not come back")
-            }
             if !report.kept.isEmpty {
                 Output.remark(
                     "ld-host: \(report.kept.count) of the host's own keys \(isPlan ? "would stay" : "stay") in "
@@ -70,8 +64,17 @@ extension Command {
             for address in report.conflicts where isPlan {
                 Output.line("'\(report.to)' has another value of \(Printable(address))")
             }
-            for address in report.lost where isPlan {
-                Output.line("'\(report.to)' has lost what was copied of \(Printable(address))")
+            if !report.removedSince.isEmpty {
+                Output.remark(
+                    "ld-host: \(report.removedSince.count.counted("value")) removed from '\(report.to)' since the last "
+                        + "copy, not copied again; to copy what is missing: --overwrite")
+                for address in report.removedSince { Output.remark("ld-host: removed: \(Printable(address))") }
+            }
+            if !report.removedFromSource.isEmpty {
+                Output.remark(
+                    "ld-host: \(report.removedFromSource.count.counted("value")) removed from '\(report.from)' since the "
+                        + "last copy, and still in '\(report.to)'")
+                for address in report.removedFromSource { Output.remark("ld-host: still there: \(Printable(address))") }
             }
             if !report.changed.isEmpty {
                 Output.remark("ld-host: \(report.changed.count.counted("value")) changed during the copy: run again")
@@ -81,7 +84,8 @@ extension Command {
                 Output.remark("ld-host: \(Printable(address)) stays where it is: \(Printable(reason))")
             }
         }
-        return report.failures.isEmpty && report.changed.isEmpty ? .done : .failure
+        let isAll = report.failures.isEmpty && report.changed.isEmpty && report.removedSince.isEmpty
+        return isAll ? .done : .failure
     }
 
     static let storeForget = Command(

@@ -8,7 +8,7 @@ internal import LocalDataAPI
 ///
 /// To replace a domain's store, its values are copied, the configuration is changed, and what is left is moved. Until
 /// the change, programs use the first store; from then on, the second. By the times, the move tells which of two
-/// different values is the later one, and which value is missing since a program has removed it.
+/// different values is the later one, and which value is missing since it was removed.
 ///
 /// Encoded: version 1 (1 byte), the names of both stores, the number of values (4), and of each its domain, scope,
 /// folder and name, and the two times in nanoseconds since 1970 UTC (8 each); then the hash of all that. Numbers are
@@ -24,16 +24,19 @@ struct CopyRecord {
     private let file: String
     private var times: [StorageAddress: Times] = [:]
     private var isChanged = false
+    /// Whether there is a record that cannot be read. It counts as empty.
+    let isUnreadable: Bool
     private static let version: UInt8 = 1
     private static let largest = 1 << 30
 
-    /// The record of copies from one store to another. One that cannot be read counts as empty: different values are
-    /// conflicts then.
+    /// The record of copies from one store to another.
     init(from: String, to: String, _ folders: HostSettings.Folders) {
         names = [from, to]
         file = "\(folders.state)/copies/\(StableHash.text(names))"
-        guard let data = HostFile.contents(of: file, ownedByUser: true, limit: Self.largest) else { return }
-        times = Self.decoded(data, names) ?? [:]
+        let data = HostFile.contents(of: file, ownedByUser: true, limit: Self.largest)
+        let decoded = data.flatMap { [names] in Self.decoded($0, names) }
+        isUnreadable = decoded == nil && access(file, F_OK) == 0
+        times = decoded ?? [:]
     }
 
     subscript(address: StorageAddress) -> Times? {
@@ -45,11 +48,6 @@ struct CopyRecord {
     }
 
     var addresses: some Collection<StorageAddress> { times.keys }
-
-    /// The namespaces of those addresses that have been copied.
-    func places(of addresses: some Sequence<StorageAddress>) -> Set<StorageNamespace> {
-        Set(addresses.filter { times[$0] != nil }.map(\.place))
-    }
 
     /// Saves the record durably; an empty one is no file.
     mutating func save() throws(StorageError) {
@@ -120,17 +118,16 @@ extension StoreCopy {
         return CopyRecord.Times(source: source, target: target)
     }
 
-    /// Removes a value that is as an earlier run has seen it from one of the stores: programs have replaced or removed
-    /// it in the other one.
-    func remove(_ address: StorageAddress, from open: OpenStore, writtenAt time: Int64) throws(StorageError) -> Outcome
-    {
+    /// Removes a value from the source that is as old as an earlier run has seen it, since the destination has a later
+    /// one.
+    func removeSuperseded(_ address: StorageAddress, writtenAt time: Int64) throws(StorageError) -> Outcome {
         try whileSourceStands { () throws(StorageError) in
-            let value = try value(at: address, in: open)
+            let value = try value(at: address, in: source)
             for _ in 0..<Self.attempts {
-                guard let now = try writingTime(of: address, in: open) else { return .gone }
+                guard let now = try writingTime(of: address, in: source) else { return .gone }
                 guard now == time else { return .changed }
-                let isRemoved = try value.remove(in: open) { () throws(StorageError) in
-                    try writingTime(of: address, in: open) == time
+                let isRemoved = try value.remove(in: source) { () throws(StorageError) in
+                    try writingTime(of: address, in: source) == time
                 }
                 if isRemoved { return .copied(0) }
             }

@@ -15,13 +15,8 @@ struct CopyRun {
     private var outdated: [StorageAddress] = []
     /// Values that changed in the source since an earlier run copied them, with the hashes of those copies.
     private var updated: [(address: StorageAddress, copy: UInt64)] = []
-    /// Values that changed in the destination since, or were removed there, with the times of the source's.
+    /// Values that changed in the destination since, with the times of the source's.
     private var superseded: [(address: StorageAddress, time: Int64)] = []
-    /// Values that were removed from the source since, while the destination's are as an earlier run copied them, with
-    /// the times of these.
-    private var retracted: [(address: StorageAddress, time: Int64)] = []
-    /// Values that an earlier run copied, and that the destination does not have any more.
-    private var lost: [(address: StorageAddress, time: Int64)] = []
     private var record: CopyRecord
     /// For a run that moves values: the hash of each opened value that it has copied.
     private var copied: [StorageAddress: UInt64] = [:]
@@ -33,8 +28,13 @@ struct CopyRun {
         self.copy = copy
         self.report = report
         (moves, overwrites) = (moving, overwriting)
-        record = CopyRecord(from: report.from, to: report.to, copy.snapshot.settings.folders)
         self.progress = progress
+        record = CopyRecord(from: report.from, to: report.to, copy.snapshot.settings.folders)
+        guard record.isUnreadable else { return }
+        copy.snapshot.log(
+            .warning, "copy",
+            "what earlier runs have copied from '\(report.from)' to '\(report.to)' cannot be read: different values count "
+                + "as conflicts, and removed ones are copied again")
     }
 
     /// Why nothing may be copied; `nil` if all may.
@@ -45,14 +45,6 @@ struct CopyRun {
                 .busy,
                 "store '\(to)' and '\(from)' have different values at \(report.conflicts.count.counted("address")), e.g. "
                     + "'\(first)'; nothing was copied", hint: "see them with --plan; --overwrite replaces them")
-        }
-        if let first = report.lost.first {
-            return StorageError(
-                .busy,
-                "store '\(to)' has lost \(report.lost.count.counted("value")) copied to it before, e.g. '\(first)', and "
-                    + "all others there; nothing was copied",
-                hint: "--overwrite copies what is missing again; or, if programs have removed it, remove it from "
-                    + "'\(from)', too")
         }
         for address in different where try copy.isHostKey(address) {
             return StorageError(
@@ -85,60 +77,45 @@ struct CopyRun {
                 report.failures["\(address)"] = error.message
             }
         }
-        noteRemoved()
-        if moves, !overwrites { try noteRetracted(Set(addresses)) }
+        if moves { try noteRemovedFromSource(Set(addresses)) }
         report.equal = present.count
         report.conflicts = different.map { "\($0)" }
     }
 
+    /// A value that was removed from the destination since is not copied again. It stays, since the destination may as
+    /// well have been put back to an earlier state.
     private mutating func noteMissing(_ address: StorageAddress) throws(StorageError) {
         guard !overwrites, let times = record[address],
             try copy.writingTime(of: address, in: copy.source) == times.source
         else { return missing.append(address) }
-        lost.append((address, times.source))
+        report.removedSince.append("\(address)")
     }
 
     private mutating func noteDifferent(_ address: StorageAddress) throws(StorageError) {
-        guard !overwrites, let times = record[address] else { return different.append(address) }
-        let isSame = (
-            source: try copy.writingTime(of: address, in: copy.source) == times.source,
-            target: try copy.writingTime(of: address, in: copy.destination) == times.target
-        )
-        if isSame == (true, false) {
-            superseded.append((address, times.source))
+        guard let times = record[address], let source = try copy.writingTime(of: address, in: copy.source),
+            let target = try copy.writingTime(of: address, in: copy.destination)
+        else { return different.append(address) }
+        if source == times.source, target > times.target {
+            superseded.append((address, source))
             report.later.append("\(address)")
-        } else if isSame == (false, true), let digest = try copy.value(at: address, in: copy.destination).digest() {
+        } else if source > times.source, target == times.target,
+            let digest = try copy.value(at: address, in: copy.destination).digest()
+        {
             updated.append((address, digest))
         } else {
             different.append(address)
         }
     }
 
-    /// Tells values that were removed at the destination from those that it lost: a namespace that has nothing any more
-    /// of what was copied there may have been put back to an earlier state.
-    private mutating func noteRemoved() {
-        let places = record.places(of: present + superseded.map(\.address) + updated.map(\.address))
-        for (address, time) in lost {
-            guard places.contains(address.place) else {
-                report.lost.append("\(address)")
-                continue
-            }
-            superseded.append((address, time))
-            report.removedSince.append("\(address)")
-        }
-    }
-
-    /// The same for values of the source. Only a move removes their copies: until then the source may be any store that
-    /// is copied now and then.
-    private mutating func noteRetracted(_ addresses: Set<StorageAddress>) throws(StorageError) {
-        let places = record.places(of: addresses)
-        for address in record.addresses where !addresses.contains(address) && places.contains(address.place) {
-            guard let times = record[address],
+    /// Finds values that were removed from the source since, while the destination still has them as they were copied.
+    private mutating func noteRemovedFromSource(_ addresses: Set<StorageAddress>) throws(StorageError) {
+        for address in record.addresses where !addresses.contains(address) {
+            guard isMeant(address), let times = record[address],
                 try copy.writingTime(of: address, in: copy.destination) == times.target
             else { continue }
-            retracted.append((address, times.target))
-            report.removedSince.append("\(address)")
+            report.removedFromSource.append("\(address)")
         }
+        report.removedFromSource.sort()
     }
 
     mutating func copyAll() throws(StorageError) {
@@ -207,24 +184,35 @@ struct CopyRun {
         let all = values + (keepsKeys ? [] : keys)
         let total = all.count + superseded.count
         for (index, value) in superseded.enumerated() {
-            if try remove(value.address, from: copy.source, writtenAt: value.time) { report.removed += 1 }
+            if try remove(value.address, writtenAt: value.time) { report.removed += 1 }
             progress(StepProgress(step: "removing", done: index + 1, total: total))
         }
-        for (address, time) in retracted { _ = try remove(address, from: copy.destination, writtenAt: time) }
         // Before the others leave: no program has removed what a killed run has moved.
-        for address in all + (superseded + retracted).map(\.address) { record[address] = nil }
-        try record.save()
+        try forget(all + superseded.map(\.address))
         for (index, address) in all.enumerated() {
             if try remove(address) { report.removed += 1 }
             progress(StepProgress(step: "removing", done: superseded.count + index + 1, total: total))
         }
         if keepsKeys { report.kept = keys.map { "\($0)" } }
+        let kept = Set(report.removedSince)
+        try forget(record.addresses.filter { isMeant($0) && !kept.contains("\($0)") })
     }
 
-    private mutating func remove(
-        _ address: StorageAddress, from open: OpenStore, writtenAt time: Int64
-    ) throws(StorageError) -> Bool {
-        switch try copy.remove(address, from: open, writtenAt: time) {
+    /// Whether a value is of the domains that are copied.
+    private func isMeant(_ address: StorageAddress) -> Bool {
+        copy.domains.isEmpty || copy.domains.contains(address.place.domain)
+    }
+
+    /// Forgets what earlier runs have copied, also in the other direction.
+    private mutating func forget(_ addresses: [StorageAddress]) throws(StorageError) {
+        var back = CopyRecord(from: report.to, to: report.from, copy.snapshot.settings.folders)
+        for address in addresses { (record[address], back[address]) = (nil, nil) }
+        try record.save()
+        try back.save()
+    }
+
+    private mutating func remove(_ address: StorageAddress, writtenAt time: Int64) throws(StorageError) -> Bool {
+        switch try copy.removeSuperseded(address, writtenAt: time) {
         case .copied: return true
         case .gone: return false
         case .changed:
@@ -329,12 +317,12 @@ public struct StoreCopyReport: Encodable, Sendable {
     /// The addresses at which the destination has a later value: it was set there after an earlier run copied the
     /// source's, which is as it was. The destination's stays.
     public var later: [String] = []
-    /// The addresses of values that an earlier run copied and the destination does not have any more, nor any other
-    /// value that was copied to their namespaces: it may have been emptied, or put back to an earlier state.
-    public var lost: [String] = []
-    /// The addresses whose value was removed from one store after an earlier run copied it, while the other one's is as
-    /// it was. It is not copied again, and a move removes it from the other store, too.
+    /// The addresses whose value was removed from the destination after an earlier run copied it there, while the
+    /// source's is as it was. It is not copied again, and stays in the source.
     public var removedSince: [String] = []
+    /// The addresses whose value was removed from the source after an earlier run copied it, while the destination's is
+    /// as it was: it stays there. Only for a move.
+    public var removedFromSource: [String] = []
     /// The number of values that were, or would be, removed from the source.
     public var removed = 0
     /// The host keys that were, or would be, left in the source as well, because the source serves the keychain: the

@@ -5,23 +5,25 @@ extension StorageRouter {
     /// Copies every value of one store to another, or those of some domains, so that a domain can change its store.
     ///
     /// Each value is read back and compared. Values that the destination already has stay as they are, so the next run
-    /// resumes an interrupted one. A run that does not move remembers what it has copied: of a value that was set or
-    /// removed in one store since, the later state counts. The source is only read, unless `moving` is set: then, after
-    /// everything has been copied, each value that the destination has too is removed from the source. Values that
-    /// another process sets during the run are neither overwritten nor removed: they are copied again, or stay where
-    /// they are and are reported as changed. A store without transactions (a keyring) compares right before it changes.
-    /// If no store of a name is configured, the component of that name is opened.
+    /// resumes an interrupted one. A run that does not move remembers what it has copied: if a value was set in one
+    /// store since, the later one counts; if it was removed from one, it stays in the other. The source is only read,
+    /// unless `moving` is set: then, after everything has been copied, each value that the destination has too is
+    /// removed from the source. Values that another process sets during the run are neither overwritten nor removed:
+    /// they are copied again, or stay where they are and are reported as changed. A store without transactions (a
+    /// keyring) compares right before it changes. If no store of a name is configured, the component of that name is
+    /// opened.
     ///
     /// - Parameters:
     ///   - domains: The names of the domains to copy, with what is needed to roll back their migrations and to sync
     ///     them; empty for all.
     ///   - moving: Whether to remove the values from the source at the end. The host keys stay as long as the source
     ///     serves the keychain.
-    ///   - overwriting: Whether to replace different values of the destination.
+    ///   - overwriting: Whether to replace different values of the destination, unless they are known to be later, and
+    ///     to copy again what was removed there.
     ///   - planOnly: Only compares, and changes nothing.
     ///   - progress: Called after each value that was compared, copied or removed, on any thread.
-    /// - Throws: `busy` if another process is copying, or if the destination has different values, or has lost what an
-    ///   earlier run copied, and `overwriting` is not set: then nothing was copied.
+    /// - Throws: `busy` if another process is copying, or if the destination has different values and `overwriting` is
+    ///   not set: then nothing was copied.
     public func copyStore(
         _ from: String, to: String, domains: [String] = [], moving: Bool = false, overwriting: Bool = false,
         planOnly: Bool = false,
