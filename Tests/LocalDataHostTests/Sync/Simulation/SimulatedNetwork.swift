@@ -39,7 +39,7 @@ final class SimulatedNetwork {
     /// The percentage of calls that fail.
     var failures = 0
     /// The percentage of calls in which the network is hostile; see ``SimulatedNetwork/hostileRecord(for:)``.
-    var hostility = 0
+    var hostility = 0 { didSet { hidden = [:] } }
     /// Writers that were removed from the group.
     var former: Set<String> = []
     /// Seals as a device of another group would.
@@ -51,7 +51,7 @@ final class SimulatedNetwork {
     /// The number of times that each device has read from the beginning.
     private(set) var wholeFetches: [DeviceID: Int] = [:]
     /// The names of the records that the network hides from each device.
-    private var hidden: [DeviceID: Set<String>] = [:]
+    var hidden: [DeviceID: Set<String>] = [:]
 
     init(_ random: SeededRandom) { self.random = random }
 
@@ -108,7 +108,7 @@ final class SimulatedNetwork {
             }
         }
         var goesOn = true
-        let hidden = hostility > 0 ? self.hidden[device] ?? [] : []
+        let hidden = self.hidden[device] ?? []
         while goesOn, hostility > 0, random.chance(hostility), let record = hostileRecord(for: device) {
             goesOn = take(record)
         }

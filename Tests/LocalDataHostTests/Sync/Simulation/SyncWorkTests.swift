@@ -111,6 +111,21 @@ struct SyncWorkTests {
         #expect(value(3, on: second) == "value")
     }
 
+    @Test("a status that a transport keeps back for a while is looked for again")
+    func statusKeptBack() throws {
+        let (first, second) = (device(1), device(2))
+        introduce(first, second)
+        set("value", 3, on: first)
+        settle(first, second)
+        network.hidden[second.id] = ["\(first.id.text)/\(SyncEngine.statusName)"]
+        try second.running().startOver()
+        step(second)
+        #expect(try !second.running().isComplete)
+        network.hidden = [:]
+        for _ in 0..<4 { step(second) }
+        #expect(try second.running().isComplete)
+    }
+
     @Test("a member that is known before its records are read does not make others read everything again")
     func joined() throws {
         let (first, second, third) = (device(1), device(2), device(3))

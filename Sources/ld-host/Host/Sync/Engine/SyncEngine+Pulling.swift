@@ -55,7 +55,8 @@ extension SyncEngine {
     /// nothing has come that changed that: after 1, 2, 4, 8 and so on pulls.
     private func isStuck() -> Bool {
         var now: [DeviceID: SyncDigest] = [:]
-        for writer in others where progress.writers[writer]?.status != nil && !isComplete(writer) {
+        // Also if what is missing is a status that was here before.
+        for writer in others where progress.writers[writer]?.statusCounter ?? 0 > 0 && !isComplete(writer) {
             now[writer] = table.digest(of: writer)
         }
         defer { incomplete = now }
