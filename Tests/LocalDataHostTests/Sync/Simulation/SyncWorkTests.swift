@@ -122,7 +122,7 @@ struct SyncWorkTests {
         step(second)
         #expect(try !second.running().isComplete)
         network.hidden = [:]
-        for _ in 0..<4 { step(second) }
+        for _ in 0..<3 { step(second) }
         #expect(try second.running().isComplete)
     }
 
