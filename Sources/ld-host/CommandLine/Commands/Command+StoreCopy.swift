@@ -9,11 +9,12 @@ extension Command {
             --domain DOMAIN --move. Without --domain, all values in FROM are copied. FROM and TO are names of stores
             or ids of components. Each value is read back and compared. A value that TO has already is left as it is,
             so the next run resumes an interrupted one. If programs set a value in one of the stores between two runs,
-            the later one counts. If they removed it from one, it stays in the other. --move removes the values from FROM when all of them have
-            arrived, except the host's own keys while FROM serves the keychain domain, because encrypted values need
-            them. Values in folders that both stores use, such as those of app groups, are sealed there. Values that
-            other processes set during the run are neither overwritten nor removed. Ends with status 2 if a value
-            could not be read, was changed meanwhile, or was removed from TO since it was copied, and stays in FROM.
+            the later one counts. If they removed it from one, it stays in the other. --move removes the values from
+            FROM when all of them have arrived, except the host's own keys while FROM serves the keychain domain,
+            because encrypted values need them. Values in folders that both stores use, such as those of app groups,
+            are sealed there. Values that other processes set during the run are neither overwritten nor removed. Ends
+            with status 2 if a value could not be read, was changed meanwhile, or was removed from TO since it was
+            copied, and stays in FROM.
             """,
         options: [
             Option(name: "--domain", value: "DOMAIN", help: "only values of this domain; may be given more than once"),
