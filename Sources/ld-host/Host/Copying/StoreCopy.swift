@@ -69,10 +69,23 @@ struct StoreCopy: Sendable {
         let target = try value(at: address, in: destination)
         guard try target.store.exists(target.handle) else { return .missing }
         let from = try value(at: address, in: source)
-        if try from.isEqual(to: target) { return .equal }
+        if try from.isEqual(to: target), try haveEqualAttributes(from, target) { return .equal }
         // A ring that has every key of the other has only gained keys since it was copied.
         if try isHostKey(address), (try? keys(in: from).isSubset(of: keys(in: target))) == true { return .equal }
         return .different
+    }
+
+    /// Whether both stores keep beside a value what its use depends on: its format, its version and when it expires.
+    /// What one of them does not keep does not count.
+    func haveEqualAttributes(_ from: SealedValue, _ target: SealedValue) throws(StorageError) -> Bool {
+        guard let one = try from.attributes(), let other = try target.attributes() else { return true }
+        func areEqual(_ text: (ValueAttributes) -> String?) -> Bool {
+            guard let own = text(one), let theirs = text(other) else { return true }
+            return own == theirs
+        }
+        let canExpire = [from, target].allSatisfy { $0.store.abilities.expiry != nil }
+        return (!canExpire || one.expires == other.expires) && areEqual(\.contentType) && areEqual(\.serializer)
+            && areEqual(\.versionTag)
     }
 
     /// The ids of the keys in a ring.
@@ -151,7 +164,7 @@ struct StoreCopy: Sendable {
         guard var data = try from.get() else { return .gone }
         defer { data.resetBytes(in: 0..<data.count) }
         let digest = StableHash.of(data)
-        if before == digest { return .copied(digest) }
+        if before == digest, try haveEqualAttributes(from, target) { return .copied(digest) }
         guard expected.allows(before) else { return .changed }
         guard try target.set(data, attributes: attributes, in: view) else { return nil }
         guard try target.digest() == digest else { throw unequal(address) }
@@ -215,10 +228,14 @@ struct StoreCopy: Sendable {
                 guard try compare(address) == .equal else { return .changed }
                 return try from.store.remove(from.handle) ? .copied(0) : .gone
             }
+            func isInPlace() throws(StorageError) -> Bool {
+                guard try move.isInPlace() else { return false }
+                return try haveEqualAttributes(from, move.destination)
+            }
             for _ in 0..<Self.attempts {
-                if try move.removeSourceWhileStanding(in: source) { return .copied(0) }
+                if try from.remove(in: source, if: isInPlace) { return .copied(0) }
                 if try !from.store.exists(from.handle) { return .gone }
-                guard try move.isInPlace() else { break }
+                guard try isInPlace() else { break }
             }
             return .changed
         }
