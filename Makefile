@@ -21,6 +21,10 @@ AS_ROOT = AsRoot
 # The programs and plugins are those of a release build then, which LOCALDATA_PRODUCTS names.
 CAMPAIGNS = CommandLineTests\.([A-Za-z]*Campaign|[A-Za-z]*Crowd|BackupLoad|KilledCopy|LargeValue|MigrationRace|RingLock|SetsBesideMoves)Tests
 
+# Tests that compute for hours if they run whole and are not optimized. make torture runs them from a build of their own.
+SIMULATION = SimulationTests
+OPTIMIZED = --configuration release -Xswiftc -enable-testing --scratch-path .build/optimized
+
 # What makes and checks Debian packages.
 PACKAGING = debhelper dpkg-dev python3
 PACKAGE_TESTS = cmake lintian mmdebstrap
@@ -124,11 +128,13 @@ torture: clients
 
 campaigns:
 	$(SWIFT) build --build-tests
-	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 4 --filter '$(SENSITIVE)'
+	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 4 --filter '$(SENSITIVE)' --skip '$(SIMULATION)'
 	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 2 --skip '$(SENSITIVE)|$(CAMPAIGNS)|$(AS_ROOT)'
 	$(SWIFT) build --configuration release
 	LOCALDATA_TORTURE=1 LOCALDATA_PRODUCTS="$$($(SWIFT) build --configuration release --show-bin-path)" \
 		SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 2 --filter '$(CAMPAIGNS)'
+	$(SWIFT) build $(OPTIMIZED) --build-tests
+	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(OPTIMIZED) $(AT_ONCE) 2 --filter '$(SIMULATION)'
 	FUZZ_SECONDS=$(FUZZ_SECONDS) SWIFT=$(SWIFT) Tests/Fuzz/run
 
 clean:
