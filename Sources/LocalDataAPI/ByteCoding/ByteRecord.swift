@@ -1,5 +1,5 @@
 /// The order of the bytes of numbers.
-@frozen @usableFromInline package enum ByteOrder: Sendable {
+package enum ByteOrder: Sendable {
     case bigEndian
     case littleEndian
 }
@@ -47,51 +47,64 @@ package struct ByteWriter {
 
 /// Takes the bytes of a record apart, field by field. Nothing that is read is trusted: what is not there is `nil`.
 package struct ByteReader {
-    @usableFromInline let content: [UInt8]
-    @usableFromInline var offset = 0
-    @usableFromInline let order: ByteOrder
+    private let content: [UInt8]
+    /// Where the fields end in it.
+    private let end: Int
+    private var offset = 0
+    private let order: ByteOrder
 
     package init(_ order: ByteOrder, _ bytes: some Sequence<UInt8>) {
         self.order = order
         content = Array(bytes)
+        end = content.count
     }
 
     /// Reads a record that ends with the hash of all preceding bytes, as ``ByteWriter/addHash()`` adds it.
     ///
     /// - Returns: `nil` if the hash does not match.
     package init?(hashed order: ByteOrder, _ bytes: some Sequence<UInt8>) {
-        let bytes = Array(bytes)
-        var hash = ByteReader(order, bytes.suffix(8))
-        let content = Array(bytes.dropLast(8))
-        guard hash.number(UInt64.self) == StableHash.of(content) else { return nil }
-        self.init(order, content)
+        self.order = order
+        content = Array(bytes)
+        end = content.count - 8
+        guard end >= 0 else { return nil }
+        let hash = content.withUnsafeBytes {
+            (
+                StableHash.of(UnsafeRawBufferPointer(rebasing: $0[..<end])),
+                $0.loadUnaligned(fromByteOffset: end, as: UInt64.self)
+            )
+        }
+        guard hash.0 == (order == .bigEndian ? hash.1.bigEndian : hash.1.littleEndian) else { return nil }
     }
 
-    @inlinable package var isAtEnd: Bool { offset == content.count }
+    package var isAtEnd: Bool { offset == end }
 
     /// The next bytes.
-    @inlinable package mutating func bytes(_ count: Int) -> ArraySlice<UInt8>? {
-        guard count >= 0, count <= content.count - offset else { return nil }
+    package mutating func bytes(_ count: Int) -> ArraySlice<UInt8>? {
+        guard count >= 0, count <= end - offset else { return nil }
         defer { offset += count }
         return content[offset..<offset + count]
     }
 
     /// All bytes that are left.
     package mutating func remainder() -> ArraySlice<UInt8> {
-        defer { offset = content.count }
-        return content[offset...]
+        defer { offset = end }
+        return content[offset..<end]
     }
 
     /// The next number.
-    @inlinable package mutating func number<Number: FixedWidthInteger>(_ type: Number.Type) -> Number? {
+    package mutating func number(_ type: UInt8.Type) -> UInt8? { next() }
+
+    package mutating func number(_ type: UInt16.Type) -> UInt16? { next() }
+
+    package mutating func number(_ type: UInt32.Type) -> UInt32? { next() }
+
+    package mutating func number(_ type: UInt64.Type) -> UInt64? { next() }
+
+    private mutating func next<Number: FixedWidthInteger>() -> Number? {
         let size = MemoryLayout<Number>.size
-        guard size <= content.count - offset else { return nil }
-        var number: Number = 0
-        for index in 0..<size {
-            let place = order == .bigEndian ? index : size - 1 - index
-            number = (size == 1 ? 0 : number << 8) | Number(truncatingIfNeeded: content[offset + place])
-        }
+        guard size <= end - offset else { return nil }
+        let number = content.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Number.self) }
         offset += size
-        return number
+        return order == .bigEndian ? number.bigEndian : number.littleEndian
     }
 }

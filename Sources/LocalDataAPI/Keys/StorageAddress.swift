@@ -38,14 +38,14 @@ public struct StorageAddress: Hashable, Sendable {
 extension String {
     /// Whether another has the same UTF-8 bytes; `==` is also true for two encodings of one character.
     package func hasBytes(of other: String) -> Bool {
-        var (own, other) = (self, other)
-        return own.withUTF8 { own in
-            other.withUTF8 { other in
+        let isEqual = utf8.withContiguousStorageIfAvailable { own in
+            other.utf8.withContiguousStorageIfAvailable { other in
                 guard own.count == other.count else { return false }
                 guard let start = own.baseAddress, let second = other.baseAddress else { return own.isEmpty }
                 return start == second || memcmp(start, second, own.count) == 0
             }
         }
+        return (isEqual ?? nil) ?? utf8.elementsEqual(other.utf8)
     }
 }
 

@@ -72,7 +72,7 @@ enum SyncExercise {
         let history = SyncHistory([version, SyncVersion(time: 5, author: devices[1])])
         var status = SyncStatus()
         (status.counter, status.ended, status.waiting, status.isJoining) = (9, 3, 8, true)
-        status.records.add(Array(1...16))
+        status.records.add(SyncHash(high: 1, low: 2))
         status.acknowledged = [devices[0]: 4, devices[1]: 5]
         status.known = [devices[0]: SyncStatus.Known(status: 6, taken: 7)]
         let attributes = ValueAttributes(contentType: "text/plain", serializer: "text", versionTag: "", expires: -1)
@@ -81,7 +81,8 @@ enum SyncExercise {
             .removal(version, history, address: "keychain:a%2Fb/k"), .release, .status(status),
         ]
         var entry = SyncEntry(address: "userDefaults/k")
-        entry.state = SyncEntry.State(version: version, history: history, hash: Array(0..<16), isShared: true)
+        entry.state = SyncEntry.State(
+            version: version, history: history, hash: SyncHash(bytes: Array(0..<16)), isShared: true)
         entry.pending = SyncEntry.State(version: version, history: SyncHistory([version]), hash: nil)
         (entry.isHeld, entry.changed) = (true, 9)
         entry.published[devices[1]] = SyncEntry.Published(counter: 4, kind: .release, version: version)

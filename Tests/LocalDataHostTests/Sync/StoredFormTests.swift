@@ -14,7 +14,7 @@ struct StoredFormTests {
     private static var entry: SyncEntry {
         var entry = SyncEntry(address: "userDefaults/k")
         entry.state = SyncEntry.State(
-            version: version, history: SyncHistory([version]), hash: Array(0..<16), isShared: true)
+            version: version, history: SyncHistory([version]), hash: SyncHash(bytes: Array(0..<16)), isShared: true)
         (entry.isRequested, entry.changed) = (true, 6)
         entry.published = [one: SyncEntry.Published(counter: 3, kind: .value, version: version)]
         return entry

@@ -15,7 +15,7 @@ struct SyncCodingTests {
     private static let samples: [SyncContent] = {
         var status = SyncStatus()
         (status.counter, status.ended, status.waiting, status.isJoining) = (9, 3, 8, true)
-        status.records.add(Array(1...16))
+        status.records.add(SyncHash(high: 1, low: 2))
         status.acknowledged = [one: 4, other: 5]
         status.known = [one: SyncStatus.Known(status: 6, taken: 7), other: SyncStatus.Known(status: 0, taken: 0)]
         let attributes = ValueAttributes(
@@ -31,7 +31,8 @@ struct SyncCodingTests {
 
     private static let sampleEntry: SyncEntry = {
         var entry = SyncEntry(address: "userDefaults/k")
-        entry.state = SyncEntry.State(version: version, history: history, hash: Array(0..<16), isShared: true)
+        entry.state = SyncEntry.State(
+            version: version, history: history, hash: SyncHash(bytes: Array(0..<16)), isShared: true)
         entry.pending = SyncEntry.State(version: version, history: SyncHistory([version]), hash: nil)
         (entry.isHeld, entry.isFormer, entry.changed) = (true, true, 6)
         entry.published = [

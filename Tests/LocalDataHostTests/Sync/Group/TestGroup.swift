@@ -9,11 +9,12 @@ enum GroupProvider: String, CaseIterable, Sendable {
     case openssl
     case sodium
 
-    func crypto() throws -> GroupCrypto {
+    func crypto() throws -> GroupCrypto { try GroupCrypto(provider()) }
+
+    func provider() throws -> LoadedCrypto {
         let file = BuiltProducts.plugin(self == .openssl ? "OpenSSLCrypto" : "SodiumCrypto")
-        return try GroupCrypto(
-            PluginImage.load(file).openCrypto(
-                rawValue, options: ResolvedOptions(), host: HostTable.shared(for: SilentLog())))
+        return try PluginImage.load(file).openCrypto(
+            rawValue, options: ResolvedOptions(), host: HostTable.shared(for: SilentLog()))
     }
 }
 

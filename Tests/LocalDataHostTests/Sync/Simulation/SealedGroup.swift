@@ -1,22 +1,28 @@
 import Foundation
 import LocalDataAPI
+import Synchronization
 
 @testable import LocalDataHost
 
 /// A group with real keys, a real log of members and real seals. The log passes between devices outside the simulated
-/// network. Keys are random, so names and the order of devices differ each time, even for the same seed.
+/// network. Keys come from the schedule's seed, so that it can be repeated.
 final class SealedGroup: SimulatedGroup {
-    private static let crypto = Result { try GroupProvider.openssl.crypto() }
+    private static let provider = Result { try GroupProvider.openssl.provider() }
 
     private var device: TestDevice
     private var sealer: RecordSealer
 
     /// The group of a new device, which a member admits; `nil` founds a new one on this network.
     init(joining group: SealedGroup?, _ network: SimulatedNetwork) throws {
-        let crypto = try Self.crypto.get()
         if let group {
-            device = try group.device.admit("device", crypto)
+            device = try group.device.admit("device")
         } else {
+            let random = Mutex(network.random)
+            let crypto = try GroupCrypto(Self.provider.get()) { memory in
+                random.withLock { random in
+                    for index in memory.indices { memory[index] = UInt8(truncatingIfNeeded: random.next()) }
+                }
+            }
             device = try TestDevice(creating: "first", crypto)
             let stranger = try TestDevice(creating: "stranger", crypto)
             let other = try RecordSealer(stranger.keys, epoch: stranger.state.epoch, crypto)
@@ -24,7 +30,7 @@ final class SealedGroup: SimulatedGroup {
                 DeviceID(text: writer).flatMap { try? other.seal(content, by: $0, name: name) } ?? Data()
             }
         }
-        sealer = try RecordSealer(device.keys, epoch: device.state.epoch, crypto)
+        sealer = try RecordSealer(device.keys, epoch: device.state.epoch, device.crypto)
         super.init(device.id)
         try refresh()
     }
@@ -52,7 +58,7 @@ final class SealedGroup: SimulatedGroup {
     }
 
     override func name(of address: String) throws(StorageError) -> String { try sealer.name(of: address) }
-    override func hash(_ bytes: Data) throws(StorageError) -> [UInt8] { Array(try sealer.hash(of: bytes)) }
+    override func hash(_ bytes: Data) throws(StorageError) -> SyncHash { try sealer.hash(of: bytes) }
 
     override func seal(_ content: Data, name: String) throws(StorageError) -> Data {
         try sealer.seal(content, by: me, name: name)

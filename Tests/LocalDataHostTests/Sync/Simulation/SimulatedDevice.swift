@@ -31,13 +31,8 @@ class SimulatedGroup: SyncGroup {
         return String(repeating: "0", count: 32 - text.count) + text
     }
 
-    func hash(_ bytes: Data) throws(StorageError) -> [UInt8] {
-        let hash = StableHash.of(Array(bytes))
-        let other = StableHash.of(bytes.reversed() + [1])
-        var writer = ByteWriter(.bigEndian)
-        writer.add(hash)
-        writer.add(other)
-        return writer.bytes
+    func hash(_ bytes: Data) throws(StorageError) -> SyncHash {
+        SyncHash(high: StableHash.of(Array(bytes)), low: StableHash.of(bytes.reversed() + [1]))
     }
 
     func seal(_ content: Data, name: String) throws(StorageError) -> Data {

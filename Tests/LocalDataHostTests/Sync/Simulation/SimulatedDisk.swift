@@ -89,8 +89,8 @@ final class SimulatedReplica: SyncReplica {
         }
     }
 
-    func forEachMark(_ body: (_ address: String, _ mark: UInt64?) -> Void) throws(StorageError) {
-        for key in keys { body(key.address, disk.values[key.address].map(Self.mark)) }
+    func forEachMark(_ body: (_ key: Int, _ mark: UInt64?) -> Void) throws(StorageError) {
+        for (index, key) in keys.enumerated() { body(index, disk.values[key.address].map(Self.mark)) }
     }
 
     private static func mark(_ value: LocalValue) -> UInt64 {

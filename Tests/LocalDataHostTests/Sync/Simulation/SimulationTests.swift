@@ -1,5 +1,6 @@
 import Foundation
 import LocalDataAPI
+import TestSupport
 import Testing
 
 @testable import LocalDataHost
@@ -32,7 +33,8 @@ struct SimulationTests {
 
     /// The stories of the schedules that failed.
     private static func failures(in life: SimulatedLife) -> [String] {
-        (0..<UInt64(life.schedules)).compactMap { seed in
+        let first = (TestRun.seed - 1) * 1_000_000
+        return (first..<first + UInt64(life.schedules)).compactMap { seed in
             let simulation = Simulation(seed, life.hazards)
             defer { simulation.stop() }
             let violations = simulation.run()

@@ -76,7 +76,7 @@ final class FaultyReplica: SyncReplica {
 
     var keys: [SyncKey] { base.keys }
     func read(_ address: String) throws(StorageError) -> LocalValue? { try base.read(address) }
-    func forEachMark(_ body: (_ address: String, _ mark: UInt64?) -> Void) throws(StorageError) {
+    func forEachMark(_ body: (_ key: Int, _ mark: UInt64?) -> Void) throws(StorageError) {
         try base.forEachMark(body)
     }
     func merge(_ lesser: LocalValue, _ greater: LocalValue, at address: String) throws(StorageError) -> LocalValue? {
@@ -139,7 +139,7 @@ final class FaultyGroup: SyncGroup {
     var epoch: UInt32 { base.epoch }
     func isKnown(_ device: DeviceID) -> Bool { base.isKnown(device) }
     func name(of address: String) throws(StorageError) -> String { try base.name(of: address) }
-    func hash(_ bytes: Data) throws(StorageError) -> [UInt8] { try base.hash(bytes) }
+    func hash(_ bytes: Data) throws(StorageError) -> SyncHash { try base.hash(bytes) }
     func take(_ record: SyncRecord) throws(StorageError) -> Bool { try base.take(record) }
     func ownRecords() throws(StorageError) -> [SyncRecord] { try base.ownRecords() }
 

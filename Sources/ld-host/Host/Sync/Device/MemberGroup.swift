@@ -115,7 +115,7 @@ final class MemberGroup: SyncGroup {
     var epoch: UInt32 { log.state.epoch.mark }
 
     func name(of address: String) throws(StorageError) -> String { try sealer.name(of: address) }
-    func hash(_ bytes: Data) throws(StorageError) -> [UInt8] { Array(try sealer.hash(of: bytes)) }
+    func hash(_ bytes: Data) throws(StorageError) -> SyncHash { try sealer.hash(of: bytes) }
 
     func seal(_ content: Data, name: String) throws(StorageError) -> Data {
         try sealer.seal(content, by: me, name: name)

@@ -4,16 +4,16 @@ internal import LocalDataAPI
 /// What stores do at once for many values.
 extension RouterReplica {
     /// The keys of one namespace of a store.
-    private struct KeyGroup {
+    struct KeyGroup {
         let open: OpenStore
         let place: StorageNamespace
-        /// By the names of their values.
-        var keys: [ExactText: SyncedKey] = [:]
+        /// Their indexes in ``keys``, by the names of their values.
+        var keys: [ExactText: Int] = [:]
     }
 
-    func forEachMark(_ body: (_ address: String, _ mark: UInt64?) -> Void) throws(StorageError) {
-        for group in groups() {
-            var found: [(key: SyncedKey, mark: UInt64)] = []
+    func forEachMark(_ body: (_ key: Int, _ mark: UInt64?) -> Void) throws(StorageError) {
+        for group in groups {
+            var found: [(key: Int, mark: UInt64)] = []
             let isWhole = try group.open.repeating { () throws(StorageError) in
                 found = []
                 var others = 0
@@ -27,10 +27,13 @@ extension RouterReplica {
                 }
                 return others <= Self.mostOthers
             }
-            for (key, mark) in found { body(key.address, mark) }
-            guard isWhole else { continue }
-            let present = Set(found.map { ObjectIdentifier($0.key) })
-            for key in group.keys.values where !present.contains(ObjectIdentifier(key)) { body(key.address, nil) }
+            var isPresent = [Bool](repeating: false, count: isWhole ? keys.count : 0)
+            for (key, mark) in found {
+                body(key, mark)
+                if isWhole { isPresent[key] = true }
+            }
+            guard isWhole, found.count < group.keys.count else { continue }
+            for key in group.keys.values where !isPresent[key] { body(key, nil) }
         }
     }
 
@@ -38,19 +41,19 @@ extension RouterReplica {
     private static let mostOthers = 10_000
 
     /// The keys of each namespace with more than a few, in stores that can list marks.
-    private func groups() -> [KeyGroup] {
+    func keyGroups() -> [KeyGroup] {
         struct Place: Hashable {
             let open: ObjectIdentifier
             let place: StorageNamespace
         }
         var groups: [Place: KeyGroup] = [:]
-        for key in byAddress.values {
+        for (index, key) in syncedKeys.enumerated() {
             let (open, address) = (key.resolved.open, key.resolved.address)
             guard address.place.directory == nil, open.store.abilities.bulk != nil,
                 open.store.abilities.conditional != nil
             else { continue }
             let place = Place(open: ObjectIdentifier(open), place: address.place)
-            groups[place, default: KeyGroup(open: open, place: address.place)].keys[ExactText(address.name)] = key
+            groups[place, default: KeyGroup(open: open, place: address.place)].keys[ExactText(address.name)] = index
         }
         return groups.values.filter { $0.keys.count > 16 }
     }
@@ -80,7 +83,7 @@ extension RouterReplica {
             let conflicts = try open.store.apply(list.changes)
             if conflicts.isEmpty {
                 noteChange(in: open, number, savingProgress: saves)
-                note(rest, of: changes, but: [])
+                for index in rest { stores[changes[index].name] = changes[index].entry == nil ? nil : open }
                 return refused
             }
             let others = Set(conflicts.compactMap { list.indices[$0] })

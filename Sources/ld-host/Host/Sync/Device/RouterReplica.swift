@@ -9,11 +9,14 @@ internal import Synchronization
 /// quarantine, sealed as the value is. Calls may wait.
 final class RouterReplica: SyncReplica {
     let keys: [SyncKey]
+    /// Those of ``keys``, with their stores.
+    let syncedKeys: [SyncedKey]
     private let migrations: MigrationEngine
     var snapshot: RouterSnapshot { migrations.snapshot }
     let home: OpenStore
     let group: MemberGroup
-    private(set) var byAddress: [ExactText: SyncedKey] = [:]
+    let byAddress: [ExactText: SyncedKey]
+    private(set) lazy var groups = keyGroups()
     /// The stores of known entries, by the entries' names.
     var stores: [String: OpenStore] = [:]
     /// What is known of the stores, and what of it is saved.
@@ -33,8 +36,15 @@ final class RouterReplica: SyncReplica {
         _ keys: [SyncedKey], home: OpenStore, of group: MemberGroup, _ migrations: MigrationEngine,
         now: @escaping @Sendable () -> UInt64
     ) {
-        self.keys = keys.map { SyncKey(address: $0.address, policy: $0.key.descriptor.syncPolicy) }
-        for key in keys where byAddress[ExactText(key.address)] == nil { byAddress[ExactText(key.address)] = key }
+        var byAddress: [ExactText: SyncedKey] = [:]
+        byAddress.reserveCapacity(keys.count)
+        syncedKeys = keys.filter { key in
+            guard byAddress[ExactText(key.address)] == nil else { return false }
+            byAddress[ExactText(key.address)] = key
+            return true
+        }
+        self.byAddress = byAddress
+        self.keys = syncedKeys.map { SyncKey(address: $0.address, policy: $0.key.descriptor.syncPolicy) }
         (self.home, self.group, self.migrations, self.now) = (home, group, migrations, now)
     }
 

@@ -56,7 +56,7 @@ struct SyncPresence: Equatable {
         writer.add(lastDay)
         writer.add(UInt16(rows.count))
         for (device, row) in rows.sorted(by: { $0.key < $1.key }) {
-            writer.add(device.bytes)
+            writer.add(device)
             writer.add(row.counter)
             writer.add(row.silentDays)
         }

@@ -32,7 +32,8 @@ extension SyncEngine {
         // A release does not say which key it is about.
         if entry.address.isEmpty { entry.address = address }
         guard keys[name] != nil else { return LocalState(entry: entry, value: nil, isChanged: false) }
-        let value = try replica.read(address)
+        let isAbsent = !absent.isEmpty && absent.remove(name) != nil
+        let value = isAbsent ? nil : try replica.read(address)
         let hash = try value.map { (value) throws(StorageError) in try group.hash(of: value.data, value.attributes) }
         if let pending = entry.pending, !entry.isHeld {
             // The process ended before the entry was stored, and maybe before the value was. A version whose record was

@@ -89,7 +89,7 @@ extension SyncEngine {
 
     /// The change that makes a version the one of this device.
     private func take(
-        _ remote: RemoteVersion, _ hash: [UInt8]?, _ known: SyncHistory, _ local: LocalState, _ started: SyncChange
+        _ remote: RemoteVersion, _ hash: SyncHash?, _ known: SyncHistory, _ local: LocalState, _ started: SyncChange
     ) throws(StorageError) -> SyncChange {
         edited.remove(started.name)
         var change = started
@@ -111,7 +111,7 @@ extension SyncEngine {
     /// The change that makes a new version of two, if the key has a way to merge them. Devices that merge the same two
     /// get versions of their own with the same value, of which the greater one stays.
     private func merged(
-        _ remote: RemoteVersion, _ hash: [UInt8]?, with ours: SyncEntry.State, _ local: LocalState,
+        _ remote: RemoteVersion, _ hash: SyncHash?, with ours: SyncEntry.State, _ local: LocalState,
         _ started: SyncChange
     ) throws(StorageError) -> SyncChange? {
         guard let value = local.value, let (data, attributes) = remote.value else { return nil }
@@ -159,8 +159,10 @@ extension SyncEngine {
 extension SyncEntry.State {
     /// The order of versions. A device that was restored from an older image may give one version twice; then the hash
     /// decides, everywhere in the same way.
-    func isLess(than other: SyncVersion, _ otherHash: [UInt8]?) -> Bool {
-        version == other ? (hash ?? []).lexicographicallyPrecedes(otherHash ?? []) : version < other
+    func isLess(than other: SyncVersion, _ otherHash: SyncHash?) -> Bool {
+        guard version == other else { return version < other }
+        guard let hash, let otherHash else { return hash == nil && otherHash != nil }
+        return hash < otherHash
     }
 }
 

@@ -46,7 +46,7 @@ package final class SyncEngine {
         /// A pull that removes more values than this, and more than half of all, waits for consent.
         package var removals = 20
         /// The most records of a page.
-        package var page = 1024
+        package var page = 8192
         /// The most bytes of a page.
         package var pageBytes = 8 << 20
 
@@ -65,6 +65,8 @@ package final class SyncEngine {
     var entries: [String: SyncEntry] = [:]
     /// The keys that take part, by the names of their records.
     var keys: [String: SyncKey] = [:]
+    /// Those names, in the order of the replica's keys.
+    private var keyNames: [String] = []
     /// Those names, by addresses.
     private var names: [ExactText: String] = [:]
     var progress = SyncProgress()
@@ -75,6 +77,9 @@ package final class SyncEngine {
     var dirty: Set<String> = []
     /// Whether the value of every key may have changed here.
     private var isAllDirty = false
+    /// Keys that had neither entry nor value when the marks were last read, so that a pull need not read each of them.
+    /// One that has a value since is noticed when the change is made, or with the next marks.
+    var absent: Set<String> = []
     /// The marks of values that are as the keys' entries say.
     var marks: [String: UInt64] = [:]
     /// Keys with a record to publish.
@@ -184,6 +189,7 @@ package final class SyncEngine {
     package func noticeChange(of address: String) throws(StorageError) {
         let name = try name(of: address)
         if keys[name] != nil { dirty.insert(name) }
+        absent.remove(name)
     }
 
     /// The value of every key may have changed.
@@ -192,15 +198,19 @@ package final class SyncEngine {
     /// Reduces all keys to those whose stores do not say that their values are as they were.
     func findDirty() throws(StorageError) -> Set<String> {
         if isAllDirty {
-            dirty = Set(keys.keys)
-            isAllDirty = false
-            try replica.forEachMark { address, mark in
-                guard let name = names[ExactText(address)] else { return }
-                let entry = entries[name]
-                guard entry?.pending == nil || entry?.isHeld == true else { return }
-                let isKnown = if let mark { marks[name] == mark } else { entry?.state?.hash == nil }
-                if isKnown { dirty.remove(name) }
+            (dirty, absent, isAllDirty) = ([], [], false)
+            var isKnown = [Bool](repeating: false, count: keyNames.count)
+            try replica.forEachMark { key, mark in
+                let name = keyNames[key]
+                guard let entry = entries[name] else {
+                    isKnown[key] = mark == nil
+                    if mark == nil { absent.insert(name) }
+                    return
+                }
+                guard entry.pending == nil || entry.isHeld else { return }
+                isKnown[key] = if let mark { marks[name] == mark } else { entry.state?.hash == nil }
             }
+            for key in keyNames.indices where !isKnown[key] { dirty.insert(keyNames[key]) }
         }
         return dirty
     }
@@ -231,6 +241,7 @@ extension SyncEngine {
         for key in replica.keys {
             let name = try group.name(of: key.address)
             (keys[name], names[ExactText(key.address)]) = (key, name)
+            keyNames.append(name)
         }
         let outdated = try replica.outdated()
         try replica.forEachEntry { (name, entry) throws(StorageError) in

@@ -69,7 +69,7 @@ struct SyncProgress: Equatable, Sendable {
         }
         writer.add(UInt16(writers.count))
         for (device, state) in writers.sorted(by: { $0.key < $1.key }) {
-            writer.add(device.bytes)
+            writer.add(device)
             writer.add(state.statusCounter)
             writer.add(state.taken)
             var status = ByteWriter(.bigEndian)

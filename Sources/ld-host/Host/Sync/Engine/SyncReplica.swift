@@ -88,7 +88,9 @@ package protocol SyncReplica: AnyObject {
 
     /// Passes the marks that ``read(_:)`` would return now, `nil` for keys without a value, if the stores can tell them
     /// at much less cost. A key that is not passed may have any value.
-    func forEachMark(_ body: (_ address: String, _ mark: UInt64?) -> Void) throws(StorageError)
+    ///
+    /// - Parameter body: Called with the key's index in ``keys``.
+    func forEachMark(_ body: (_ key: Int, _ mark: UInt64?) -> Void) throws(StorageError)
 
     /// Whether this device's software can use such a value. Others are kept aside.
     func canUse(_ value: Data, _ attributes: ValueAttributes, at address: String) -> Bool
@@ -148,7 +150,7 @@ package protocol SyncGroup: AnyObject {
     func name(of address: String) throws(StorageError) -> String
 
     /// A keyed hash of 16 bytes.
-    func hash(_ bytes: Data) throws(StorageError) -> [UInt8]
+    func hash(_ bytes: Data) throws(StorageError) -> SyncHash
 
     /// Seals a record's content under the newest epoch.
     func seal(_ content: Data, name: String) throws(StorageError) -> Data
@@ -167,7 +169,7 @@ package protocol SyncGroup: AnyObject {
 
 extension SyncGroup {
     /// The keyed hash of a value with the attributes that belong to it on every device.
-    func hash(of data: Data, _ attributes: ValueAttributes) throws(StorageError) -> [UInt8] {
+    func hash(of data: Data, _ attributes: ValueAttributes) throws(StorageError) -> SyncHash {
         var writer = ByteWriter(.bigEndian)
         writer.addShared(attributes)
         writer.add(data)

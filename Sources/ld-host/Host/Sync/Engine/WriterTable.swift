@@ -59,9 +59,9 @@ struct WriterTable {
 
     private func hash(
         _ record: SyncEntry.Published, _ name: String, _ writer: DeviceID, _ group: any SyncGroup
-    ) throws(StorageError) -> [UInt8] {
+    ) throws(StorageError) -> SyncHash {
         var bytes = ByteWriter(.bigEndian)
-        bytes.add(writer.bytes)
+        bytes.add(writer)
         bytes.add(record.counter)
         bytes.add(record.kind.rawValue)
         bytes.add(name.utf8)

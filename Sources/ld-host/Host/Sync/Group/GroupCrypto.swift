@@ -11,14 +11,21 @@ package struct GroupCrypto: Sendable {
     /// The size of a signature in bytes.
     static let signatureSize = 64
 
+    /// Fills memory with random bytes.
+    package typealias RandomSource = @Sendable (UnsafeMutableRawBufferPointer) throws(StorageError) -> Void
+
     private let provider: LoadedCrypto
+    /// Where random bytes come from; `nil` for the provider.
+    private let randomSource: RandomSource?
     /// What new boxes are sealed with. Others' are opened with the cipher that they name.
     private let cipher: AuthenticatedCipher
 
     /// Checks that the provider has what groups need.
     ///
+    /// - Parameter random: Where random bytes come from; `nil` for the provider. Another source makes a simulation
+    ///   repeatable, and its keys worthless.
     /// - Throws: `unsupported` with the missing algorithm.
-    package init(_ provider: LoadedCrypto) throws(StorageError) {
+    package init(_ provider: LoadedCrypto, random: RandomSource? = nil) throws(StorageError) {
         try provider.require(KeyDerivationFunction.hkdfSHA256.rawValue, "\(KeyDerivationFunction.hkdfSHA256)")
         try provider.require(KeyAgreement.x25519.rawValue, "\(KeyAgreement.x25519), which sync groups need")
         guard provider.offers(.ed25519) else {
@@ -35,6 +42,7 @@ package struct GroupCrypto: Sendable {
         }
         self.provider = provider
         self.cipher = cipher
+        randomSource = random
     }
 }
 
@@ -57,21 +65,39 @@ extension GroupCrypto {
 
     /// Derives from a key: HKDF-SHA256 with this salt, and with the label and `context` as the info.
     func derive(
-        from key: SecretBytes, _ label: GroupLabel, _ context: some Sequence<UInt8> = EmptyCollection<UInt8>(),
+        from key: SecretBytes, _ label: GroupLabel, _ context: some Collection<UInt8> = EmptyCollection<UInt8>(),
         salt: Data = Data(), into output: UnsafeMutableRawBufferPointer
     ) throws(StorageError) {
-        try (label.bytes + context).withBuffer { (info) throws(StorageError) in
-            try salt.withBuffer { (salt) throws(StorageError) in
-                try key.withBytes { (key) throws(StorageError) in
-                    try provider.derive(.hkdfSHA256, from: key, salt: salt, info: info, into: output)
-                }
-            }
+        try salt.withBuffer { (salt) throws(StorageError) in
+            try derive(from: key, label, context, salt: salt, into: output)
         }
+    }
+
+    private func derive(
+        from key: SecretBytes, _ label: GroupLabel, _ context: some Collection<UInt8>, salt: UnsafeRawBufferPointer,
+        into output: UnsafeMutableRawBufferPointer
+    ) throws(StorageError) {
+        let name = label.rawValue.utf8
+        let outcome: Result<Void, StorageError> = withUnsafeTemporaryAllocation(
+            byteCount: name.count + context.count, alignment: 1
+        ) { info in
+            defer { clear(info) }
+            info.copyBytes(from: name)
+            UnsafeMutableRawBufferPointer(rebasing: info[name.count...]).copyBytes(from: context)
+            do throws(StorageError) {
+                return .success(
+                    try key.withBytes { (key) throws(StorageError) in
+                        try provider.derive(
+                            .hkdfSHA256, from: key, salt: salt, info: UnsafeRawBufferPointer(info), into: output)
+                    })
+            } catch { return .failure(error) }
+        }
+        try outcome.get()
     }
 
     /// A derived key of 32 bytes.
     func key(
-        from key: SecretBytes, _ label: GroupLabel, _ context: some Sequence<UInt8> = EmptyCollection<UInt8>(),
+        from key: SecretBytes, _ label: GroupLabel, _ context: some Collection<UInt8> = EmptyCollection<UInt8>(),
         salt: Data = Data()
     ) throws(StorageError) -> SecretBytes {
         try SecretBytes(count: Self.size) { (output) throws(StorageError) in
@@ -82,7 +108,7 @@ extension GroupCrypto {
     /// A derived value that is no secret.
     func value(
         _ count: Int, from key: SecretBytes, _ label: GroupLabel,
-        _ context: some Sequence<UInt8> = EmptyCollection<UInt8>()
+        _ context: some Collection<UInt8> = EmptyCollection<UInt8>()
     ) throws(StorageError) -> Data {
         let (value, failure) = filled(count) { (output) throws(StorageError) in
             try derive(from: key, label, context, into: output)
@@ -93,12 +119,16 @@ extension GroupCrypto {
 
     /// A new random key.
     func randomKey(_ count: Int = size) throws(StorageError) -> SecretBytes {
-        try SecretBytes(count: count) { (memory) throws(StorageError) in try provider.random(into: memory) }
+        try SecretBytes(count: count) { (memory) throws(StorageError) in try fillRandomly(memory) }
+    }
+
+    private func fillRandomly(_ memory: UnsafeMutableRawBufferPointer) throws(StorageError) {
+        if let randomSource { try randomSource(memory) } else { try provider.random(into: memory) }
     }
 
     /// Random bytes that are no secret.
     func random(_ count: Int) throws(StorageError) -> Data {
-        let (bytes, failure) = filled(count) { (memory) throws(StorageError) in try provider.random(into: memory) }
+        let (bytes, failure) = filled(count) { (memory) throws(StorageError) in try fillRandomly(memory) }
         if let failure { throw failure }
         return bytes
     }
@@ -196,12 +226,14 @@ extension GroupCrypto {
             box[0] = cipherNumber
             box[1...].copyBytes(from: salt)
             let sealed = UnsafeMutableRawBufferPointer(rebasing: box[(1 + Self.size)...])
-            try withKeyAndNonce(cipher, label, key, salt) { (key, nonce) throws(StorageError) in
-                try data.withBuffer { (data) throws(StorageError) in
-                    try provider.seal(
-                        plaintext, with: cipher, key: key, nonce: nonce, authenticating: data,
-                        ciphertext: UnsafeMutableRawBufferPointer(rebasing: sealed.dropLast(cipher.tagSize)),
-                        tag: UnsafeMutableRawBufferPointer(rebasing: sealed.suffix(cipher.tagSize)))
+            try salt.withBuffer { (salt) throws(StorageError) in
+                try withKeyAndNonce(cipher, label, key, salt) { (key, nonce) throws(StorageError) in
+                    try data.withBuffer { (data) throws(StorageError) in
+                        try provider.seal(
+                            plaintext, with: cipher, key: key, nonce: nonce, authenticating: data,
+                            ciphertext: UnsafeMutableRawBufferPointer(rebasing: sealed.dropLast(cipher.tagSize)),
+                            tag: UnsafeMutableRawBufferPointer(rebasing: sealed.suffix(cipher.tagSize)))
+                    }
                 }
             }
         }
@@ -216,7 +248,15 @@ extension GroupCrypto {
     func open(
         _ box: Data, _ label: GroupLabel, with key: SecretBytes, authenticating data: Data
     ) throws(StorageError) -> Data {
-        let (plaintext, failure) = filled(try Self.plaintextSize(of: box)) { (plaintext) throws(StorageError) in
+        try box.withBuffer { (box) throws(StorageError) in
+            try open(box, label, with: key, authenticating: Array(data))
+        }
+    }
+
+    func open(
+        _ box: UnsafeRawBufferPointer, _ label: GroupLabel, with key: SecretBytes, authenticating data: [UInt8]
+    ) throws(StorageError) -> Data {
+        let (plaintext, failure) = filled(try Self.plaintextSize(of: box.count)) { (plaintext) throws(StorageError) in
             try open(box, label, with: key, authenticating: data, into: plaintext)
         }
         if let failure { throw failure }
@@ -227,42 +267,42 @@ extension GroupCrypto {
     func openSecret(
         _ box: Data, _ label: GroupLabel, with key: SecretBytes, authenticating data: Data
     ) throws(StorageError) -> SecretBytes {
-        try SecretBytes(count: try Self.plaintextSize(of: box)) { (plaintext) throws(StorageError) in
-            try open(box, label, with: key, authenticating: data, into: plaintext)
+        try SecretBytes(count: try Self.plaintextSize(of: box.count)) { (plaintext) throws(StorageError) in
+            try box.withBuffer { (box) throws(StorageError) in
+                try open(box, label, with: key, authenticating: Array(data), into: plaintext)
+            }
         }
     }
 
-    private static func plaintextSize(of box: Data) throws(StorageError) -> Int {
-        guard box.count >= boxOverhead else {
-            throw StorageError(.cannotOpen, "a box of \(box.count) bytes is too short; it has at least \(boxOverhead)")
+    private static func plaintextSize(of box: Int) throws(StorageError) -> Int {
+        guard box >= boxOverhead else {
+            throw StorageError(.cannotOpen, "a box of \(box) bytes is too short; it has at least \(boxOverhead)")
         }
-        return box.count - boxOverhead
+        return box - boxOverhead
     }
 
     private func open(
-        _ box: Data, _ label: GroupLabel, with key: SecretBytes, authenticating data: Data,
+        _ box: UnsafeRawBufferPointer, _ label: GroupLabel, with key: SecretBytes, authenticating data: [UInt8],
         into plaintext: UnsafeMutableRawBufferPointer
     ) throws(StorageError) {
         guard let number = box.first, let cipher = AuthenticatedCipher(id: Int32(number)) else {
             throw StorageError(.cannotOpen, "a box names the cipher \(box.first ?? 0), which does not exist")
         }
         try provider.require(cipher.id, "\(cipher), which a member of the group seals with")
-        let salt = Data(box.dropFirst().prefix(Self.size))
-        try withKeyAndNonce(cipher, label, key, salt) { (key, nonce) throws(StorageError) in
-            try box.withBuffer { (box) throws(StorageError) in
-                let sealed = UnsafeRawBufferPointer(rebasing: box[(1 + Self.size)...])
-                try data.withBuffer { (data) throws(StorageError) in
-                    try provider.open(
-                        UnsafeRawBufferPointer(rebasing: sealed.dropLast(cipher.tagSize)),
-                        tag: UnsafeRawBufferPointer(rebasing: sealed.suffix(cipher.tagSize)), with: cipher, key: key,
-                        nonce: nonce, authenticating: data, plaintext: plaintext)
-                }
+        let (salt, sealed) = (box[1..<1 + Self.size], box[(1 + Self.size)...])
+        try withKeyAndNonce(cipher, label, key, UnsafeRawBufferPointer(rebasing: salt)) {
+            (key, nonce) throws(StorageError) in
+            try data.withBuffer { (data) throws(StorageError) in
+                try provider.open(
+                    UnsafeRawBufferPointer(rebasing: sealed.dropLast(cipher.tagSize)),
+                    tag: UnsafeRawBufferPointer(rebasing: sealed.suffix(cipher.tagSize)), with: cipher, key: key,
+                    nonce: nonce, authenticating: data, plaintext: plaintext)
             }
         }
     }
 
     private func withKeyAndNonce(
-        _ cipher: AuthenticatedCipher, _ label: GroupLabel, _ key: SecretBytes, _ salt: Data,
+        _ cipher: AuthenticatedCipher, _ label: GroupLabel, _ key: SecretBytes, _ salt: UnsafeRawBufferPointer,
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StorageError) -> Void
     ) throws(StorageError) {
         let outcome: Result<Void, StorageError> = withUnsafeTemporaryAllocation(

@@ -70,8 +70,14 @@ private struct EntryReader {
 
     init(_ bytes: Data) { reader = ByteReader(.bigEndian, bytes) }
 
-    mutating func number<Number: FixedWidthInteger>(_ type: Number.Type) throws(StorageError) -> Number {
-        guard let number = reader.number(type) else { throw GroupEntry.fault("is too short") }
+    mutating func number(_ type: UInt8.Type) throws(StorageError) -> UInt8 { try Self.there(reader.number(type)) }
+
+    mutating func number(_ type: UInt16.Type) throws(StorageError) -> UInt16 { try Self.there(reader.number(type)) }
+
+    mutating func number(_ type: UInt64.Type) throws(StorageError) -> UInt64 { try Self.there(reader.number(type)) }
+
+    private static func there<Number>(_ number: Number?) throws(StorageError) -> Number {
+        guard let number else { throw GroupEntry.fault("is too short") }
         return number
     }
 

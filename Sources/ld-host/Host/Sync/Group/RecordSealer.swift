@@ -1,3 +1,4 @@
+internal import ByteCoding
 package import FoundationEssentials
 package import LocalDataAPI
 
@@ -51,7 +52,9 @@ package struct RecordSealer: Sendable {
             [Self.version] + withUnsafeBytes(of: epoch.number.bigEndian) { Array($0) } + epoch.id.bytes.prefix(8) + mark
         )
         let box = try content.withBuffer { (content) throws(StorageError) in
-            try crypto.seal(content, .recordBox, with: key, authenticating: binding(head, epoch.id, writer, name))
+            try crypto.seal(
+                content, .recordBox, with: key,
+                authenticating: Data(head.withBuffer { binding($0, epoch.id, writer, name) }))
         }
         return head + box
     }
@@ -64,7 +67,12 @@ package struct RecordSealer: Sendable {
     package func open(
         _ record: Data, by writer: DeviceID, name: String
     ) throws(StorageError) -> (content: Data, epoch: EpochID) {
-        let record = Data(record)
+        try record.withBuffer { (record) throws(StorageError) in try open(record, by: writer, name: name) }
+    }
+
+    private func open(
+        _ record: UnsafeRawBufferPointer, by writer: DeviceID, name: String
+    ) throws(StorageError) -> (content: Data, epoch: EpochID) {
         guard record.count >= Self.overhead else {
             throw StorageError(.cannotOpen, "a record of \(record.count) bytes is too short to be sealed")
         }
@@ -74,13 +82,14 @@ package struct RecordSealer: Sendable {
                 .unsupported, "a record has the version \(record[0]); expected \(Self.version)",
                 hint: "update LocalData on this device")
         }
-        let head = record.prefix(Self.headSize)
-        let number = head[1..<5].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-        guard let (id, key) = recordKeys.first(where: { $0.key.bytes.prefix(8).elementsEqual(head[5..<13]) }) else {
+        let number = UInt32(bigEndian: record.loadUnaligned(fromByteOffset: 1, as: UInt32.self))
+        let start = UInt64(bigEndian: record.loadUnaligned(fromByteOffset: 5, as: UInt64.self))
+        guard let (id, key) = recordKeys.first(where: { $0.key.high == start }) else {
             try requireMark(of: record)
             throw Self.missingKey(number)
         }
-        let box = Data(record.dropFirst(Self.headSize))
+        let head = UnsafeRawBufferPointer(rebasing: record[..<Self.headSize])
+        let box = UnsafeRawBufferPointer(rebasing: record[Self.headSize...])
         do throws(StorageError) {
             let content = try crypto.open(
                 box, .recordBox, with: key, authenticating: binding(head, id, writer, name))
@@ -92,7 +101,7 @@ package struct RecordSealer: Sendable {
     }
 
     /// - Throws: `cannotOpen` if no member of the group has made the record's head.
-    private func requireMark(of record: Data) throws(StorageError) {
+    private func requireMark(of record: UnsafeRawBufferPointer) throws(StorageError) {
         let mark = try Self.mark(of: record[5..<13], record[0], record[Self.headSize], keys, crypto)
         guard record[13..<Self.headSize].elementsEqual(mark) else {
             throw StorageError(.cannotOpen, "a record is of another group, or was changed")
@@ -105,14 +114,16 @@ package struct RecordSealer: Sendable {
         try crypto.value(markSize, from: keys.nameKey, .epochMark, [version] + Array(epoch) + [cipher])
     }
 
-    private func binding(_ head: Data, _ epoch: EpochID, _ writer: DeviceID, _ name: String) -> Data {
-        var data = Data(capacity: head.count + 64 + name.utf8.count)
-        data.append(head)
-        data.append(contentsOf: keys.group.bytes)
-        data.append(contentsOf: epoch.bytes)
-        data.append(contentsOf: writer.bytes)
-        data.append(contentsOf: name.utf8)
-        return data
+    private func binding(
+        _ head: UnsafeRawBufferPointer, _ epoch: EpochID, _ writer: DeviceID, _ name: String
+    ) -> [UInt8] {
+        var bytes = ByteWriter(.bigEndian, capacity: head.count + 64 + name.utf8.count)
+        bytes.add(head)
+        bytes.add(keys.group.bytes)
+        bytes.add(epoch)
+        bytes.add(writer)
+        bytes.add(name.utf8)
+        return bytes.bytes
     }
 
     private static func missingKey(_ epoch: UInt32) -> StorageError {
@@ -128,18 +139,26 @@ extension RecordSealer {
     /// The name of an address's record: 32 lower-case hexadecimal digits of a keyed hash. It tells nobody outside the
     /// group which address that is, not even one who guesses it.
     package func name(of address: String) throws(StorageError) -> String {
-        let hash = try crypto.value(16, from: keys.nameKey, .name, address.utf8)
-        return String(unsafeUninitializedCapacity: 2 * hash.count) { digits in
-            func digit(_ number: UInt8) -> UInt8 { number + (number < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) }
-            for (index, byte) in hash.enumerated() {
-                (digits[2 * index], digits[2 * index + 1]) = (digit(byte >> 4), digit(byte & 15))
-            }
-            return 2 * hash.count
-        }
+        try hash(.name, of: address.utf8, from: keys.nameKey).text
     }
 
-    /// A keyed hash of a value, 16 bytes, by which changes are noticed.
-    package func hash(of value: Data) throws(StorageError) -> Data {
-        try crypto.value(16, from: keys.hashKey, .valueHash, value)
+    /// A keyed hash of a value, by which changes are noticed.
+    package func hash(of value: Data) throws(StorageError) -> SyncHash {
+        try hash(.valueHash, of: value, from: keys.hashKey)
+    }
+
+    private func hash(
+        _ label: GroupLabel, of bytes: some Collection<UInt8>, from key: SecretBytes
+    ) throws(StorageError) -> SyncHash {
+        let outcome: Result<SyncHash, StorageError> = withUnsafeTemporaryAllocation(
+            byteCount: SyncHash.size, alignment: 8
+        ) { hash in
+            do throws(StorageError) { try crypto.derive(from: key, label, bytes, into: hash) } catch {
+                return .failure(error)
+            }
+            let (high, low) = hash.load(as: (UInt64, UInt64).self)
+            return .success(SyncHash(high: UInt64(bigEndian: high), low: UInt64(bigEndian: low)))
+        }
+        return try outcome.get()
     }
 }

@@ -17,22 +17,30 @@ extension SyncIdentifier {
 
     /// The first 16 bytes; `nil` if there are fewer.
     package init?(bytes: some Sequence<UInt8>) {
-        let bytes = Array(bytes.prefix(Self.size))
-        guard bytes.count == Self.size else { return nil }
-        func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
-        self.init(high: number(bytes[..<8]), low: number(bytes[8...]))
+        var (high, low, count): (UInt64, UInt64, Int) = (0, 0, 0)
+        for byte in bytes {
+            if count < 8 { high = high << 8 | UInt64(byte) } else { low = low << 8 | UInt64(byte) }
+            count += 1
+            if count == Self.size { break }
+        }
+        guard count == Self.size else { return nil }
+        self.init(high: high, low: low)
     }
 
     /// The id that exactly 32 lower-case hexadecimal digits encode; `nil` for other text.
     package init?(text: String) {
-        let digits = Array(text.utf8)
-        let valid = digits.allSatisfy {
-            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+        let digits = text.utf8
+        guard digits.count == 2 * Self.size else { return nil }
+        var (high, low): (UInt64, UInt64) = (0, 0)
+        for digit in digits {
+            let value: UInt8
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
+            default: return nil
+            }
+            (high, low) = (high << 4 | low >> 60, low << 4 | UInt64(value))
         }
-        guard digits.count == 2 * Self.size, valid,
-            let high = UInt64(String(decoding: digits[..<16], as: UTF8.self), radix: 16),
-            let low = UInt64(String(decoding: digits[16...], as: UTF8.self), radix: 16)
-        else { return nil }
         self.init(high: high, low: low)
     }
 
@@ -41,10 +49,15 @@ extension SyncIdentifier {
 
     /// 32 lower-case hexadecimal digits.
     package var text: String {
-        [high, low].map { word in
-            let digits = String(word, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
+        String(unsafeUninitializedCapacity: 2 * Self.size) { digits in
+            for (half, word) in [high, low].enumerated() {
+                for index in 0..<16 {
+                    let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * index) & 15)
+                    digits[16 * half + index] = digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+                }
+            }
+            return 2 * Self.size
+        }
     }
 
     package var description: String { text }
@@ -68,6 +81,17 @@ package struct DeviceID: SyncIdentifier {
         let hash = try crypto.hash(publicKey, .deviceID)
         guard let id = Self(bytes: hash) else { throw StorageError(.unknown, "a hash is too short") }
         self = id
+    }
+}
+
+/// A keyed hash of a value or record, by which members compare without seeing what it is of.
+package struct SyncHash: SyncIdentifier {
+    package let high: UInt64
+    package let low: UInt64
+
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
     }
 }
 

@@ -125,7 +125,7 @@ package struct SyncStatus: Hashable, Sendable {
         records.write(to: &writer)
         writer.add(UInt16(acknowledged.count))
         for (device, counter) in acknowledged.sorted(by: { $0.key < $1.key }) {
-            writer.add(device.bytes)
+            writer.add(device)
             writer.add(counter)
             writer.add(known[device]?.status ?? 0)
             writer.add(known[device]?.taken ?? 0)
@@ -159,14 +159,13 @@ package struct SyncDigest: Hashable, Sendable {
 
     package init() {}
 
-    package mutating func add(_ hash: [UInt8]) { change(hash, 1) }
-    package mutating func subtract(_ hash: [UInt8]) { change(hash, UInt64.max) }
+    package mutating func add(_ hash: SyncHash) { change(hash, 1) }
+    package mutating func subtract(_ hash: SyncHash) { change(hash, UInt64.max) }
 
-    private mutating func change(_ hash: [UInt8], _ factor: UInt64) {
-        var reader = ByteReader(.bigEndian, hash)
+    private mutating func change(_ hash: SyncHash, _ factor: UInt64) {
         count &+= factor
-        low &+= factor &* (reader.number(UInt64.self) ?? 0)
-        high &+= factor &* (reader.number(UInt64.self) ?? 0)
+        low &+= factor &* hash.high
+        high &+= factor &* hash.low
     }
 
     func write(to writer: inout ByteWriter) {

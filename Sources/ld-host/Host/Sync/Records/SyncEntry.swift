@@ -29,7 +29,7 @@ package struct SyncEntry: Hashable, Sendable {
     package struct State: Hashable, Sendable {
         package var version: SyncVersion
         package var history: SyncHistory
-        package var hash: [UInt8]?
+        package var hash: SyncHash?
         /// Whether a record says it, so that other devices may know it.
         package var isShared = false
         /// When the value expires, in nanoseconds since 1970 UTC.
@@ -61,10 +61,10 @@ package struct SyncEntry: Hashable, Sendable {
     /// When the value last changed here, by the clock that counters follow; 0 if sync has changed it since.
     package var changed: UInt64 = 0
     /// The latest record of each writer, this device included.
-    package var published: [DeviceID: Published] = [:]
+    package var published = DeviceMap<Published>()
     /// The counters of records that a transport has lost, or keeps back: of what a writer had published until then,
     /// only these may come again. They are known until the writer's records are complete.
-    package var lost: [DeviceID: UInt64] = [:]
+    package var lost = DeviceMap<UInt64>()
 
     package init(address: String) { self.address = address }
 
@@ -107,15 +107,15 @@ extension SyncEntry {
         }
         writer.add(changed)
         writer.add(UInt16(published.count))
-        for (device, record) in published.sorted(by: { $0.key < $1.key }) {
-            writer.add(device.bytes)
+        for (device, record) in published {
+            writer.add(device)
             writer.add(record.counter)
             writer.add(record.kind.rawValue)
             writer.add(record.version)
         }
         if !lost.isEmpty { writer.add(UInt16(lost.count)) }
-        for (device, counter) in lost.sorted(by: { $0.key < $1.key }) {
-            writer.add(device.bytes)
+        for (device, counter) in lost {
+            writer.add(device)
             writer.add(counter)
         }
         writer.addHash()
@@ -134,14 +134,14 @@ extension SyncEntry {
             guard let version = reader.syncVersion(), let history = reader.history(),
                 let marks = reader.number(UInt8.self), marks < 1 << form
             else { return nil }
-            var (hash, expires): ([UInt8]?, Int64?)
+            var (hash, expires): (SyncHash?, Int64?)
             if marks & 2 != 0 {
                 guard let number = reader.number(UInt64.self) else { return nil }
                 expires = Int64(bitPattern: number)
             }
             if flag(index + 1) {
-                guard let bytes = reader.bytes(16) else { return nil }
-                hash = Array(bytes)
+                guard let known = reader.hash() else { return nil }
+                hash = known
             }
             self[keyPath: path] = State(
                 version: version, history: history, hash: hash, isShared: marks & 1 != 0, expires: expires)

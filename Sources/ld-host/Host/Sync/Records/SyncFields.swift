@@ -6,7 +6,13 @@ internal import LocalDataAPI
 extension ByteWriter {
     mutating func add(_ version: SyncVersion) {
         add(version.time)
-        add(version.author.bytes)
+        add(version.author)
+    }
+
+    /// Adds the 16 bytes of an id or a hash.
+    mutating func add(_ id: some SyncIdentifier) {
+        add(id.high)
+        add(id.low)
     }
 
     mutating func add(_ history: SyncHistory) {
@@ -38,7 +44,15 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-    mutating func device() -> DeviceID? { bytes(DeviceID.size).flatMap { DeviceID(bytes: $0) } }
+    mutating func device() -> DeviceID? {
+        guard let high = number(UInt64.self), let low = number(UInt64.self) else { return nil }
+        return DeviceID(high: high, low: low)
+    }
+
+    mutating func hash() -> SyncHash? {
+        guard let high = number(UInt64.self), let low = number(UInt64.self) else { return nil }
+        return SyncHash(high: high, low: low)
+    }
 
     mutating func syncVersion() -> SyncVersion? {
         guard let time = number(UInt64.self), time <= HybridClock.latest, let author = device() else { return nil }
@@ -47,6 +61,7 @@ extension ByteReader {
 
     mutating func history() -> SyncHistory? {
         guard let count = number(UInt16.self), count <= SyncHistory.mostVersions else { return nil }
+        if count == 1 { return syncVersion().map { SyncHistory($0) } }
         var versions: [SyncVersion] = []
         for _ in 0..<count {
             guard let version = syncVersion() else { return nil }

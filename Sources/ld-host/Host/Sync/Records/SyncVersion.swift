@@ -31,6 +31,8 @@ package struct SyncHistory: Hashable, Sendable {
         shorten()
     }
 
+    init(_ version: SyncVersion) { versions = [version] }
+
     /// Whether a version is among them.
     package func includes(_ version: SyncVersion) -> Bool {
         versions.contains { Self.areOfOneLine($0, version) && $0.time >= version.time }
