@@ -9,10 +9,10 @@ struct SyncWorkTests {
     private let network = SimulatedNetwork(SeededRandom(1))
     private let keys = (0..<20).map { SyncKey(address: "userDefaults/key\($0)", policy: .automaticSmall) }
 
-    private func device(_ number: UInt64, isAtomic: Bool = true) -> SimulatedDevice {
+    private func device(_ number: UInt64, isAtomic: Bool = true, skew: Int64 = 0) -> SimulatedDevice {
         SimulatedDevice(
             SimulatedGroup(DeviceID(high: number, low: number)), keys, isAtomic: isAtomic, network,
-            SimulatedClock(skew: 0),
+            SimulatedClock(skew: skew),
             SyncEngine.Limits(), merges: false, nil)
     }
 
@@ -109,6 +109,26 @@ struct SyncWorkTests {
         settle(first, second)
         #expect(try first.running().pendingCount == 0)
         #expect(value(3, on: second) == "value")
+    }
+
+    @Test("a value that is set after a removal is later than it, also if the removal is forgotten where it was made")
+    func setAfterForgottenRemoval() throws {
+        let (first, ahead, late) = (device(1), device(2, skew: 3_600_000), device(3))
+        introduce(first, ahead, late)
+        set("old", 3, on: first)
+        settle(first, ahead, late)
+        // The removal's time follows the clock that is ahead.
+        set("new", 4, on: ahead)
+        settle(ahead, first, late)
+        first.replica.disk.values[keys[3].address] = nil
+        for device in [first, late, ahead, first] { step(device) }
+        let name = try first.group.name(of: keys[3].address)
+        #expect(try first.running().entries[name]?.state == nil && late.running().entries[name]?.state != nil)
+        first.replica.disk.values[keys[3].address] = LocalValue(
+            data: Data("again".utf8), attributes: ValueAttributes(), mark: nil, written: first.clock.now() << 16)
+        first.clock.pass(7_200_000)
+        settle(first, late, ahead)
+        for device in [first, late, ahead] { #expect(value(3, on: device) == "again") }
     }
 
     @Test("a status that a transport keeps back for a while is looked for again")

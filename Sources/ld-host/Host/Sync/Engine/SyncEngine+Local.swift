@@ -72,14 +72,16 @@ extension SyncEngine {
     }
 
     /// The time of a change that was found here: when its value was written, but later than what this device knew of
-    /// the key; of a removal, now.
+    /// the key, and than all that it knew when it last saved how far sync has come. It may have known a removal of the
+    /// key that is forgotten here, and that others still know. The time of a removal is now.
     private func timeOfChange(to value: LocalValue?, in entry: SyncEntry, _ name: String) -> UInt64 {
         // What a new device had before it joined counts less than everything in the group.
         if progress.isJoining, entry.state == nil, entries[name]?.pending == nil {
             return clock.timeBefore(writtenAt: value?.written)
         }
         let versions = [entry.state?.version, entry.pending?.version] + entry.published.values.map(\.version)
-        return clock.time(ofChangeAt: value?.written, after: versions.compactMap { $0?.time }.max() ?? 0)
+        let known = versions.compactMap { $0?.time }.max() ?? 0
+        return clock.time(ofChangeAt: value?.written, after: max(known, progress.time))
     }
 
     /// Asks to publish the value of a manual key.
