@@ -74,6 +74,16 @@ struct DamagedFolderTests {
         #expect(try second.status().isSettled && first.status().isSettled)
     }
 
+    @Test("names a file before the last that is gone, or whose header is damaged", arguments: [true, false])
+    func gap(isRemoved: Bool) throws {
+        try set(0..<Self.values)
+        let path = try #require(segments().dropLast(2).last)
+        if isRemoved { _ = try first.home.shell("rm '\(path)'") } else { try flip(path, at: 20) }
+        let warning = try second.home.done("sync", "pull").errors
+        #expect(warning.contains("\(path)' \(isRemoved ? "has not arrived" : "is damaged")"), "\(warning)")
+        #expect(try !missing().isEmpty)
+    }
+
     @Test("publishes the records that any file has lost again, once it reads from the start", arguments: 0..<6)
     func anywhere(_ number: UInt64) throws {
         var random = SeededGenerator(seed: TestRun.seed &+ number)

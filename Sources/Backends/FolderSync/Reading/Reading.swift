@@ -75,19 +75,19 @@ final class Reading {
                 }
             }
             if let failure { throw failure }
-            noteDamage(of: states[index].segments)
+            noteGaps(in: states[index].segments)
             states[index].isRead = isAtEnd != nil
             if isAtEnd == false { return }
         }
     }
 
-    private func noteDamage(of segments: WriterSegments) {
-        for name in segments.damaged.sorted() {
-            damaged.insert(segments.writer)
+    private func noteGaps(in segments: WriterSegments) {
+        if !segments.damaged.isEmpty { damaged.insert(segments.writer) }
+        for name in segments.damaged.union(segments.missing).sorted() {
+            let state = segments.damaged.contains(name) ? "is damaged, or has not arrived whole" : "has not arrived"
             problems.append(
-                "'\(folder.path)/\(segments.writer)/\(name)' is damaged, or has not arrived whole, so what device "
-                    + "'\(segments.writer)' published after it is not read; if it stays so, copy the file again, or let "
-                    + "that device sync from the start")
+                "'\(folder.path)/\(segments.writer)/\(name)' \(state), so what device '\(segments.writer)' published after "
+                    + "it is not read; if it stays so, copy the file again, or let that device sync from the start")
         }
     }
 

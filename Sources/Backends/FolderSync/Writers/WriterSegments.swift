@@ -23,9 +23,11 @@ struct WriterSegments {
     /// Where segments end that nothing is added to.
     private var ends: [SegmentName: Int] = [:]
     private var names: Set<SegmentName> = []
-    /// The segments whose frames end before the next one begins, as far as they were read: their bytes are not those
-    /// that were written, and what comes behind is not read.
+    /// The segments whose bytes are not those that were written, as far as they were read: the header, or the frames
+    /// before the next segment begins. What comes behind is not read.
     private(set) var damaged: Set<SegmentName> = []
+    /// The segments that others continue from, but that are not here, or not whole. What comes behind is not read.
+    private(set) var missing: Set<SegmentName> = []
 
     /// - Throws: ``Vanished`` if segments were added or removed meanwhile; `StorageError`.
     init(_ writer: String, in directory: DurableDirectory, _ headers: HeaderCache) throws {
@@ -105,11 +107,7 @@ struct WriterSegments {
             let name = segment.name
             if known[name] == nil, let unclear, name < unclear { continue }
             guard let start = start(of: segment, known) else {
-                if let previous = segment.previous, try size(of: previous.name) >= previous.length,
-                    known[previous.name] != nil
-                {
-                    damaged.insert(previous.name)
-                }
+                if let previous = segment.previous { try note(previous, isRead: known[previous.name] != nil) }
                 continue
             }
             if known[name] == nil, covered[name] == nil { known[name] = start }
@@ -126,6 +124,15 @@ struct WriterSegments {
             }
         }
         return true
+    }
+
+    /// Notes why what continues from a segment is not read.
+    private mutating func note(_ previous: SegmentHeader.Previous, isRead: Bool) throws {
+        if try size(of: previous.name) < previous.length {
+            missing.insert(previous.name)
+        } else if isRead || !contains(previous.name) {
+            damaged.insert(previous.name)
+        }
     }
 
     /// Who has begun a segment knows what is before it.
