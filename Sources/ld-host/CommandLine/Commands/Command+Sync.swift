@@ -110,9 +110,7 @@ extension Command {
         name: "sync status", summary: "show how far sync has come",
         details: "Asks no other device. Ends with status 2 if something waits for you.", options: [json]
     ) { _, session in
-        let report = try await session.router().syncReport()
-        try show(report, session)
-        return report.removalsToAccept > 0 ? .failure : .done
+        try shown(try await session.router().syncReport(), session)
     }
 
     static let syncPush = Command(
@@ -120,17 +118,13 @@ extension Command {
         details: """
             First takes in what other devices have published, as ld-host sync pull does, since a newer version of a
             value may be among it. ADDRESS names a key with the policy manual, whose value is published from now on
-            when you say so.
+            when you say so. Ends with status 2 if removals wait for you.
             """,
         options: [json]
     ) { arguments, session in
         let router = try session.router()
-        guard let address = arguments.operands.first else {
-            try show(try await router.sync(), session)
-            return .done
-        }
-        try show(try await router.sync(try await Address.key(address, router)), session)
-        return .done
+        guard let address = arguments.operands.first else { return try shown(try await router.sync(), session) }
+        return try shown(try await router.sync(try await Address.key(address, router)), session)
     }
 
     static let syncPull = Command(
@@ -138,13 +132,11 @@ extension Command {
         details: """
             Prints the addresses of the values that have changed. What has changed here is published, too. If what
             carries the values has damaged or lost some of them, --from-start finds out which of this device's they are,
-            and publishes them again.
+            and publishes them again. Ends with status 2 if removals wait for you.
             """,
         options: [Option(name: "--from-start", help: "read everything again, and not only what is new"), json]
     ) { arguments, session in
-        let report = try await session.router().sync(fromStart: arguments.has("--from-start"))
-        try show(report, session)
-        return report.removalsToAccept > 0 ? .failure : .done
+        try shown(try await session.router().sync(fromStart: arguments.has("--from-start")), session)
     }
 
     static let syncWatch = Command(
@@ -231,12 +223,18 @@ extension Command {
         name: "sync accept", summary: "make removals that wait for consent",
         details: """
             If other devices have removed more than half of the values, and more than 20, nothing is removed here until
-            you say so. ld-host sync status shows how many wait.
+            you say so. ld-host sync status shows how many wait. Those that come only now wait for the next call: then it
+            ends with status 2.
             """,
         options: [json]
     ) { _, session in
-        try show(try await session.router().acceptSyncRemovals(), session)
-        return .done
+        try shown(try await session.router().acceptSyncRemovals(), session)
+    }
+
+    /// - Returns: Whether something waits for a person.
+    private static func shown(_ report: SyncReport, _ session: Session) throws -> ExitStatus {
+        try show(report, session)
+        return report.removalsToAccept > 0 ? .failure : .done
     }
 
     private static func show(_ report: SyncReport, _ session: Session) throws {

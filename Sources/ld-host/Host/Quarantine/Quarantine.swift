@@ -25,6 +25,9 @@ struct Quarantine: Sendable {
         let open: OpenStore
         /// Where the record is.
         fileprivate let page: ResolvedKey
+
+        /// Whether its value has expired, so that only the record of it is left.
+        fileprivate var isExpired: Bool { record.attributes.expires.map { $0 <= Ledger.now } ?? false }
     }
 
     /// The first words of the commands for these values.
@@ -90,12 +93,12 @@ struct Quarantine: Sendable {
     /// How often a value is read again that was changed meanwhile.
     private static let attempts = 4
 
-    /// The items of a store, in the order of their ids, and why some cannot be read.
+    /// The items of a store whose values have not expired, in the order of their ids, and why some cannot be read.
     func items(in open: OpenStore) async throws(StorageError) -> (found: [Item], failures: [StorageError]) {
         var (found, failures): ([Item], [StorageError]) = ([], [])
         for name in try await names(in: open) {
             do throws(StorageError) {
-                if let item = try await item(named: name, in: open) { found.append(item) }
+                if let item = try await item(named: name, in: open), !item.isExpired { found.append(item) }
             } catch { failures.append(error) }
         }
         return (found, failures)
@@ -159,7 +162,7 @@ struct Quarantine: Sendable {
         guard IntentID(id) != nil else { return nil }
         for slot in access.snapshot.stores {
             guard let open = try? await opened(slot) else { continue }
-            if let item = try? await item(named: kind.recordPrefix + id, in: open) { return item }
+            if let item = try? await item(named: kind.recordPrefix + id, in: open), !item.isExpired { return item }
         }
         return nil
     }

@@ -271,7 +271,8 @@ extension SyncDevice {
                 // The machine that this one is a copy of stays in the group.
                 if !isOffline, group.members.count > 1, group.members.contains(group.me), try !isOtherMachine(group) {
                     syncLast(group)
-                    try group.leave(by: TransportCarrier(transport))
+                    // It may have learned only now that it is no member any more, or that it has left before.
+                    if group.members.contains(group.me) { try group.leave(by: TransportCarrier(transport)) }
                 }
                 try forgetEntries()
                 try keychain.remove()
