@@ -93,7 +93,10 @@ enum MigrationText {
             if !status.summary.isEmpty { Output.sentence("  \(Printable(status.summary))", indent: 4) }
             Output.line("  destination: \(Printable(status.destination))")
             if let pack = status.pack { Output.line("  pack: \(Printable(pack))") }
-            if let date = status.committed { Output.line("  run: \(UTCTime.text(date))") }
+            if let date = status.committed {
+                let what = status.state == .notRun ? "moved a value that was asked for" : "run"
+                Output.line("  \(what): \(UTCTime.text(date))")
+            }
             if let date = status.keptUntil { Output.line("  can be rolled back until \(UTCTime.text(date))") }
             for address in status.left { Output.line("  left, as it was changed: \(Printable(address))") }
             for address in status.unwiped ?? [] {

@@ -88,6 +88,11 @@ import Testing
         #expect(try await router.names(in: from, prefix: "old.") == ["old.1", "old.2", "old.4", "old.5"])
         await #expect(throws: StorageError.notFound) { try await router.get(Self.key("new.6", to)) }
         #expect(try await router.migrationRecord(of: "move")?.state == .published)
+        // No run of all was interrupted.
+        let status = try #require(try await router.migrationStatus().migrations.first)
+        #expect(status.state == .notRun && status.next == .run && status.needsAttention)
+        #expect(try await router.resumeMigrations().entries.isEmpty)
+        #expect(try await router.names(in: from, prefix: "old.").count == 4)
         #expect(try await router.runMigration("move").migratedCount == 4)
         #expect(try await router.migrationRecord(of: "move")?.state == .clean)
         try await router.rollbackMigration("move")

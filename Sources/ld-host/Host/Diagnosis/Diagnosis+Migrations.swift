@@ -21,6 +21,7 @@ extension Diagnosis {
                         Finding(
                             "the rollback of the migration '\(row.id)' to '\(place.address)' was interrupted",
                             hint: "run: ld-host migrate resume", isProblem: true))
+                case .published where row.isOnlyOnDemand: break
                 case .published where row.bulk != nil:
                     findings.append(
                         Finding(

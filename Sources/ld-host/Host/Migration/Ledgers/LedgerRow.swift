@@ -97,6 +97,12 @@ struct LedgerRow: Codable, Equatable, Sendable {
         bulk == nil && state != .published && state != .copying && expires.map { $0 <= now } == true
     }
 
+    /// Whether values of a migration of many keys have moved only as they were asked for: no run of all has begun.
+    var isOnlyOnDemand: Bool {
+        guard state == .published, let bulk else { return false }
+        return bulk.after == nil && !bulk.isOpen && bulk.isUndone != true
+    }
+
     var changes: [Change] { written + removed }
 
     var record: MigrationRecord {

@@ -134,7 +134,7 @@ struct MigrationStanding {
         var all = known.map { status(of: $0) }
         for (address, row) in rest.sorted(by: { $0.row.committed < $1.row.committed }) {
             let place = row.pack.map { "in the pack '\($0)', which is not configured or no longer has it" }
-            let isExpected = row.state == .rolledBack || row.state == .superseded || row.isFromFormerPlace
+            let isExpected = [.rolledBack, .superseded].contains(row.state) || row.isFinal || row.isFromFormerPlace
             let problem = "it has run, but this program does not know it; it was \(place ?? "an app's own")"
             all.append(
                 MigrationStatus(nil, row.id, row.pack, row, at: address, row.status, isExpected ? nil : problem))
@@ -202,6 +202,9 @@ extension LedgerRow {
         return expires.map { Date(timeIntervalSince1970: Double($0) / 1e9) }
     }
 
+    /// Whether nothing of it is left to do or to undo.
+    fileprivate var isFinal: Bool { state == .clean && keptUntil == nil && unwiped == nil }
+
     /// Whether it is a move of a key whose place was changed: it is known only as long as there is something to move.
     fileprivate var isFromFormerPlace: Bool { id.hasPrefix(FormerPlaceMigration.prefix) }
 
@@ -210,6 +213,7 @@ extension LedgerRow {
 
     var status: MigrationStatus.State {
         switch state {
+        case .published where isOnlyOnDemand: .notRun
         case .published: bulk == nil ? .cleanupPending : bulk?.isUndone == true ? .rollingBack : .interrupted
         case .copying: .interrupted
         case .clean: .done

@@ -13,7 +13,8 @@ extension MigrationEngine {
         let survey = await ledgers()
         var entries: [MigrationResumption.Entry] = []
         for (place, page) in survey.readable {
-            for row in page.rows where [.published, .copying, .unverified].contains(row.state) {
+            for row in page.rows
+            where [.published, .copying, .unverified].contains(row.state) && !row.isOnlyOnDemand {
                 entries.append(
                     row.bulk == nil
                         ? await resume(row.id, survey, place)

@@ -4,7 +4,8 @@ public import FoundationEssentials
 public struct MigrationStatus: Codable, Hashable, Sendable {
     /// How far a migration is.
     public enum State: String, Codable, CaseIterable, Hashable, Sendable {
-        /// The ledger has no record of it.
+        /// It has not run: the ledger has no record of it, or only of single values of many that moved when they were
+        /// asked for.
         case notRun
         /// The data is at its destination; the sources are not yet removed.
         case cleanupPending
