@@ -41,7 +41,7 @@ typedef struct head {
     char magic[8];
     uint64_t id, end;
 } head;
-static const char magic[8] = "CSync 1";
+static const char magic[8] = "records";
 
 /* What each record begins with; its writer, name and content follow. */
 typedef struct frame {

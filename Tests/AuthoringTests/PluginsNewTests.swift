@@ -84,6 +84,9 @@ struct PluginsNewTests {
         #expect(try workspace.text("MySync/Sources/MySync/MySyncPlugin.swift").contains(".sync(MySync.self)"))
         #expect(try workspace.host("plugins", "new", "MyCSync", "--kind", "sync", "--language", "c").status == 0)
         #expect(try workspace.text("MyCSync/mycsync.c").contains(#".id = TEXT("my-c-sync")"#))
+        // Its records' magic number does not grow with the name.
+        let made = try workspace.run("make", ["-C", "MyCSync"])
+        #expect(made.status == 0, "\(made.errors)")
     }
 
     @Test("writes a specific package for a crypto plugin, in both languages")
