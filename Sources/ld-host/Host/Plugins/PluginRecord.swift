@@ -62,15 +62,18 @@ extension [PluginRecord] {
     /// Why plugins were refused; a reason that several share, such as a folder that others can write to, is listed
     /// once.
     package var refusals: [StorageError] {
-        var found: [(error: StorageError, others: Int)] = []
-        for refusal in compactMap(\.refusal) {
-            if let index = found.firstIndex(where: { !$0.error.hint.isEmpty && $0.error.hint == refusal.hint }) {
+        var found: [(error: StorageError, reason: String, others: Int)] = []
+        for record in self {
+            guard let refusal = record.refusal else { continue }
+            // What is said of one file is the reason for another one if only the file differs.
+            let reason = refusal.message.replacing(PathText.shown(record.candidate.path), with: "")
+            if let index = found.firstIndex(where: { $0.reason == reason && $0.error.hint == refusal.hint }) {
                 found[index].others += 1
             } else {
-                found.append((refusal, 0))
+                found.append((refusal, reason, 0))
             }
         }
-        return found.map { error, others in
+        return found.map { error, _, others in
             guard others > 0 else { return error }
             return StorageError(
                 error.code, "\(error.message); the same goes for \(others) other plugin\(others == 1 ? "" : "s")",
