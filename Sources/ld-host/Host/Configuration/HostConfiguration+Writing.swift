@@ -30,15 +30,7 @@ extension HostConfiguration {
             }
             let known = Set(problems(before).map { "\($0.path) \($0.message)" })
             if let problem = problems(after).first(where: { !known.contains("\($0.path) \($0.message)") }) {
-                let (changed, other) = (try ConfigurationPath(path), ConfigurationPath(problem.path))
-                // The change may lack another setting, or make it wrong.
-                let isOther = !other.segments.starts(with: changed.segments) && new.value[other.segments] == nil
-                throw StorageError(
-                    .invalidConfiguration,
-                    isOther
-                        ? "\(changed) cannot be set yet, since \(other) is not set: \(problem.message)"
-                        : "\(other) cannot be set: \(problem.message)",
-                    hint: isOther ? "run first: ld-host config set \(other) VALUE" : problem.hint)
+                throw try Self.refusal(of: try ConfigurationPath(path), by: problem, old.value, new.value)
             }
             // Before the change: a store that is remembered in vain does no harm.
             if let before = try? before.settings(), let after = try? after.settings() {
@@ -47,6 +39,37 @@ extension HostConfiguration {
             try HostFile.write(Data(new.text.utf8), to: Self.target(of: file), keepingMode: true)
         }
         return file
+    }
+
+    /// Why a setting cannot be changed: its value is wrong, or lacks another setting, or makes that wrong.
+    private static func refusal(
+        of changed: ConfigurationPath, by problem: ConfigurationProblem, _ old: JSONValue, _ new: JSONValue
+    ) throws(StorageError) -> StorageError {
+        let other = ConfigurationPath(problem.path)
+        let isMissing = new[other.segments] == nil
+        let parent = Array(changed.segments.dropLast())
+        let rest = other.segments.dropFirst(parent.count)
+        // Another component does not know the options of the one before.
+        if other.segments.starts(with: parent), rest.first == "options", rest.count > 1,
+            changed.segments.last != "options",
+            !parent.isEmpty, old[changed.segments] != nil, new[changed.segments] != nil
+        {
+            let options =
+                isMissing ? JSONValue.object([:]).setting(.string("VALUE"), at: rest.dropFirst()) : .object([:])
+            let both = (new[parent] ?? .object([:])).setting(options, at: ["options"])
+            return StorageError(
+                .invalidConfiguration,
+                "\(changed) cannot be set \(isMissing ? "without" : "with") \(other): \(problem.message)",
+                hint: "set both at once: ld-host config set \(ConfigurationPath(parent)) "
+                    + PathText.shellQuoted(try both.serialized()))
+        }
+        let isOther = isMissing && !other.segments.starts(with: changed.segments)
+        return StorageError(
+            .invalidConfiguration,
+            isOther
+                ? "\(changed) cannot be set yet, since \(other) is not set: \(problem.message)"
+                : "\(other) cannot be set: \(problem.message)",
+            hint: isOther ? "run first: ld-host config set \(other) VALUE" : problem.hint)
     }
 
     private static func changed(
