@@ -100,6 +100,7 @@ package struct ContainerChain: Sendable {
     /// Stores the version, and removes it from the keys where it was before.
     private func write(_ version: Int, _ transaction: any StorageProviding) async throws {
         try await transaction.setData(Data("\(version)".utf8), for: versionKey)
+        try await (transaction as? any MovingTransaction)?.setOrigin(of: versionKey, to: nil)
         for former in container.versionKey.formerly where !former.isShared && former.name != container.versionKey.name {
             try await transaction.remove(container.key(former.name))
         }

@@ -107,7 +107,9 @@ extension ContainerStore {
         switch try await ContainerVersion.stored(of: target, in: transaction) {
         case nil:
             let data = Data("\(version)".utf8)
-            try await transaction.setData(data, for: target.key(target.versionKey.name, serializer: .json))
+            let key = target.key(target.versionKey.name, serializer: .json)
+            try await transaction.setData(data, for: key)
+            try await (transaction as? any MovingTransaction)?.setOrigin(of: key, to: nil)
         case let found?:
             guard found.number == version else {
                 throw failure(
@@ -169,17 +171,21 @@ struct ContainerMove {
         let to: AnyStorageKey
         let data: Data
         let attributes: ValueAttributes?
+        /// Where the value is stored, if an earlier change of the step has moved it.
+        let origin: AnyStorageKey?
     }
 
     /// Looks at all values, and then moves all of them.
     func make(in store: ContainerStore) async throws {
         let moves = moves.filter { $0.from.address != $0.to.address }
         try check(moves, store)
+        let transaction = store.transaction as? any MovingTransaction
         var cargo: [Cargo] = []
         for (from, to) in moves {
             guard let data = try await store.transaction.data(for: from) else { continue }
             let attributes = try await store.transaction.attributes(of: from)
-            cargo.append(Cargo(from: from, to: to, data: data, attributes: attributes))
+            let origin = try await transaction?.origin(of: from)
+            cargo.append(Cargo(from: from, to: to, data: data, attributes: attributes, origin: origin))
         }
         let leaving = Set(cargo.map(\.from.address))
         for value in cargo where !leaving.contains(value.to.address) {
@@ -194,7 +200,10 @@ struct ContainerMove {
         for value in cargo where !arriving.contains(value.from.address) {
             try await store.transaction.remove(value.from)
         }
-        for value in cargo { try await put(value, in: store, isReplacing: leaving.contains(value.to.address)) }
+        for value in cargo {
+            try await put(value, in: store, isReplacing: leaving.contains(value.to.address))
+            try await transaction?.setOrigin(of: value.to, to: value.origin)
+        }
     }
 
     /// Of a value whose old key is removed, the transaction keeps all that is recorded. Of one that takes the place of

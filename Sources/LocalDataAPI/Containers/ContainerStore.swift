@@ -76,6 +76,7 @@ public final class ContainerStore: Sendable {
     public func setDefault<Value: Codable & Sendable>(_ value: Value, for key: ContainerKey) async throws {
         guard try await !exists(key) else { return }
         try await set(value, for: key)
+        try await (transaction as? any MovingTransaction)?.setOrigin(of: typed(key), to: nil)
     }
 
     /// Whether a value is stored.

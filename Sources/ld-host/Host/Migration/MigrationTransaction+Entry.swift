@@ -20,6 +20,15 @@ extension MigrationTransaction {
             }
         }
 
+        /// What a value that a migration sets was before.
+        enum Origin: Equatable, Sendable {
+            case unknown
+            /// It is new.
+            case none
+            /// The value that is stored here.
+            case moved(BatchChange.Target)
+        }
+
         /// The attributes that a migration gives a value that it sets.
         struct Recorded: Sendable {
             let versionTag: String?
@@ -42,6 +51,10 @@ extension MigrationTransaction {
         var change: Change?
         /// The attributes of the new value, if the migration gives any.
         var recorded: Recorded?
+        /// Whether the migration has read the stored value, so that others may be made of it.
+        var isRead = false
+        /// What the new value was before, as far as the migration has said so.
+        var origin = Origin.unknown
         /// The key that the value is set by, which may say more about it than the one that was looked at first.
         var setter: Setter?
 
@@ -85,43 +98,108 @@ extension MigrationTransaction.Entry {
         return try resolved.readAttributes()?.versionTag != recorded.versionTag
     }
 
-    /// The destination of a value. What a pack moves as it is, without saying its format, keeps all that is recorded
-    /// with it. What is made of values that expire does so with the first of them.
-    func target(_ data: Data, among entries: [Self]) throws(StorageError) -> ResolvedKey {
-        let target = try unexpiringTarget(data, among: entries)
+    /// The destination of a value. What is moved as it is, without a format of its own, keeps all that is recorded with
+    /// it.
+    func target(among entries: [Self]) throws(StorageError) -> ResolvedKey {
+        let target = try unexpiringTarget(among: entries)
         guard target.attributes?.expires == nil, let expires = try expiry(among: entries) else { return target }
         return try target.writing(target.attributes(expires: expires))
     }
 
-    /// When the first of the values expires that the migration has removed, or else the one that this replaces; `nil`
-    /// if never.
+    /// When a new value expires; `nil` if never. One that is moved does so as before; one that is made of all that the
+    /// migration reads and removes, with the first of these. Of several that are made of several, each expires only if
+    /// all of those do: nothing goes for what another value is made of.
     func expiry(among entries: [Self]) throws(StorageError) -> Int64? {
-        let removed = entries.filter(\.isRemoved)
-        let sources =
-            removed.isEmpty ? entries.filter { $0.isStored && $0.resolved.target == resolved.target } : removed
+        let moved = entries.compactMap(\.source)
+        switch origin {
+        case .none: return nil
+        case .moved(let place):
+            return try Self.firstExpiry(of: entries.filter { $0.isStored && $0.resolved.target == place }, ofAll: false)
+        case .unknown:
+            let removed = entries.filter { $0.isRemoved && $0.isRead && !moved.contains($0.resolved.target) }
+            guard !removed.isEmpty else {
+                return try Self.firstExpiry(
+                    of: entries.filter { $0.isStored && $0.resolved.target == resolved.target }, ofAll: false)
+            }
+            let others = entries.contains {
+                $0.change?.isSet == true && $0.origin == .unknown && $0.resolved.target != resolved.target
+            }
+            return try Self.firstExpiry(of: removed, ofAll: others)
+        }
+    }
+
+    /// The place of the value that this one was; `nil` if it was none, or that is not known.
+    private var source: BatchChange.Target? { if case .moved(let place) = origin { place } else { nil } }
+
+    /// When the first of some stored values expires; `nil` if none does, or with `ofAll` if not all do.
+    private static func firstExpiry(of sources: [Self], ofAll isOfAll: Bool) throws(StorageError) -> Int64? {
         var first: Int64?
         for source in sources {
             guard source.resolved.store.abilities.expiry != nil,
                 let expires = try source.resolved.readAttributes(deriving: false)?.expires
-            else { continue }
+            else {
+                if isOfAll { return nil }
+                continue
+            }
             first = min(first ?? expires, expires)
         }
         return first
     }
 
-    private func unexpiringTarget(_ data: Data, among entries: [Self]) throws(StorageError) -> ResolvedKey {
-        let (descriptor, isKept) = (setter?.descriptor ?? key.descriptor, self.resolved.attributes != nil)
-        let attributes = setter?.attributes ?? self.resolved.attributes
+    private func unexpiringTarget(among entries: [Self]) throws(StorageError) -> ResolvedKey {
+        let (isKept, attributes) = (self.resolved.attributes != nil, setter?.attributes ?? self.resolved.attributes)
         let resolved = isKept ? try self.resolved.writing(attributes) : self.resolved
         if let recorded { return try resolved.writing(versionTag: recorded.versionTag) }
-        // Keys of an app say whose they are.
-        guard descriptor.serializer == .data, descriptor.owner.isEmpty, isKept else { return resolved }
-        for source in entries where source.isRemoved {
-            guard let stored = source.stored, try source.resolved.opening(stored) == data,
-                let recorded = try source.resolved.readAttributes()?.kept, recorded.format != nil
-            else { continue }
-            return try resolved.writing(recorded)
+        guard isPlain, isKept, let source = entries.first(where: { $0.isStored && $0.resolved.target == self.source }),
+            let recorded = try source.resolved.readAttributes()?.kept, recorded.format != nil
+        else { return resolved }
+        return try resolved.writing(recorded)
+    }
+
+    /// Whether the value is set as bytes. Keys of an app say whose they are.
+    private var isPlain: Bool {
+        let descriptor = setter?.descriptor ?? key.descriptor
+        return descriptor.serializer == .data && descriptor.owner.isEmpty
+    }
+
+    /// The entries with origins: what a migration sets as bytes that it has read and removes elsewhere is moved, and so
+    /// is what takes the place of another value that has a new one. Of several with the same bytes, the one that it
+    /// looked at first is moved first.
+    ///
+    /// - Parameter new: The address of a value that is new, whatever the migration removes.
+    static func settlingOrigins(_ entries: [Self], new: String?) throws(StorageError) -> [Self] {
+        var entries = entries
+        let moved = Set(entries.compactMap(\.source))
+        var (removed, replaced): ([Data: [BatchChange.Target]], [Data: [BatchChange.Target]]) = ([:], [:])
+        for entry in entries where entry.isRead && entry.change != nil && !moved.contains(entry.resolved.target) {
+            // What cannot be opened is not moved.
+            guard let stored = entry.stored, let data = try? entry.resolved.opening(stored) else { continue }
+            if entry.isRemoved {
+                removed[data, default: []].append(entry.resolved.target)
+            } else {
+                replaced[data, default: []].append(entry.resolved.target)
+            }
         }
-        return resolved
+        for index in entries.indices where entries[index].origin == .unknown {
+            let entry = entries[index]
+            guard case .set(let data)? = entry.change else { continue }
+            if "\(entry.resolved.address)" == new {
+                entries[index].origin = .none
+            } else if entry.isPlain, let place = take(data, from: &removed) {
+                entries[index].origin = .moved(place)
+            } else if let place = take(data, from: &replaced), place != entry.resolved.target {
+                entries[index].origin = .moved(place)
+            }
+        }
+        return entries
+    }
+
+    /// The first place with these bytes; the last one stays, since it may have been copied.
+    private static func take(
+        _ data: Data, from places: inout [Data: [BatchChange.Target]]
+    ) -> BatchChange.Target? {
+        guard let found = places[data] else { return nil }
+        if found.count > 1 { places[data] = Array(found.dropFirst()) }
+        return found[0]
     }
 }

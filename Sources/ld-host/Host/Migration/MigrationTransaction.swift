@@ -42,7 +42,7 @@ final class MigrationTransaction: MovingTransaction {
         state.withLock { state in
             for index in state.entries.indices {
                 (state.entries[index].change, state.entries[index].recorded) = (nil, nil)
-                state.entries[index].setter = nil
+                (state.entries[index].setter, state.entries[index].origin) = (nil, .unknown)
             }
         }
     }
@@ -58,6 +58,9 @@ final class MigrationTransaction: MovingTransaction {
         case nil:
             let entry = try await loaded(key)
             guard let stored = entry.stored else { return nil }
+            state.withLock { state in
+                if let index = state.indices[entry.resolved.target] { state.entries[index].isRead = true }
+            }
             let data = try await entry.resolved.opened(stored)
             try entry.resolved.requireOpened(data)
             return try await entry.resolved.asJSON(data, for: key)
@@ -142,7 +145,27 @@ final class MigrationTransaction: MovingTransaction {
         }
         try await change(source, to: .removal)
         try await change(destination, to: .copy(of: source, size: size))
+        try await setOrigin(of: destination, to: source)
         return true
+    }
+
+    func origin(of key: AnyStorageKey) async throws -> AnyStorageKey? {
+        let entry = try await entry(for: key)
+        switch entry.origin {
+        case .unknown: return key
+        case .none: return nil
+        case .moved(let place):
+            return state.withLock { state in state.indices[place].map { state.entries[$0].key } }
+        }
+    }
+
+    func setOrigin(of key: AnyStorageKey, to source: AnyStorageKey?) async throws {
+        let target = try await entry(for: key).resolved.target
+        var origin = Entry.Origin.none
+        if let source { origin = .moved(try await entry(for: source).resolved.target) }
+        state.withLock { [origin] state in
+            if let index = state.indices[target] { state.entries[index].origin = origin }
+        }
     }
 
     /// Turns a move in pieces into changes of whole values if it is not the only thing that the migration does.
@@ -177,6 +200,8 @@ final class MigrationTransaction: MovingTransaction {
             guard let index = state.indices[target] else { return }
             state.entries[index].change = change
             state.entries[index].recorded = recorded
+            // What is removed may have been moved on.
+            if change.isSet { state.entries[index].origin = .unknown }
             state.entries[index].setter = Entry.Setter(descriptor: key.descriptor, attributes: attributes)
         }
     }

@@ -49,6 +49,9 @@ struct RowChunk: Sendable {
         _ entries: [MigrationTransaction.Entry], basedOn views: [StoreView], dataVersion: String?,
         replacing former: [BatchChange]
     ) throws {
+        // The version of a container is no value that the step moves.
+        let entries = try MigrationTransaction.Entry.settlingOrigins(
+            entries, new: row.id.hasPrefix(ContainerChain.idWord) ? ledger.address : nil)
         for changed in entries {
             switch changed.change {
             case nil, .copy: continue
@@ -77,7 +80,7 @@ struct RowChunk: Sendable {
         }
         // What a seal makes of it is known when it is read back.
         if changed.resolved.layers.isEmpty { change.after = StableHash.of(data) }
-        let target = try changed.target(data, among: entries).writing(dataVersion: dataVersion)
+        let target = try changed.target(among: entries).writing(dataVersion: dataVersion)
         let witness = try ledger.witness(of: data, at: target)
         change.witness = witness?.name
         entry.row.written.append(change)
