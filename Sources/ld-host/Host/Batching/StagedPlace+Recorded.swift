@@ -85,7 +85,7 @@ extension StagedPlace {
             }
             let target = try target(of: record, index)
             part.handles += [staged, target]
-            if record.stillReplaces(try read(target)) {
+            if record.stillReplaces(hash: try hash(of: target, for: record, read)) {
                 part.changes.append(
                     StorageChange(key: target.handle, value: record.value, attributes: try attributes(of: staged)))
             }
@@ -94,6 +94,18 @@ extension StagedPlace {
             size += bytes.count
         }
         return part
+    }
+
+    /// The hash of what is stored, as ``StreamedBatch`` took it for a record.
+    private func hash(
+        of target: HeldHandle, for record: StagedRecord, _ read: (HeldHandle) throws(StorageError) -> Data?
+    ) throws(StorageError) -> UInt64? {
+        record.replacesCorrupt
+            ? try StagedRecord.hash(value(target).storedDigest) : try read(target).map { StableHash.of($0) }
+    }
+
+    private func value(_ held: HeldHandle) -> SealedValue {
+        SealedValue(store: open.store, handle: held.handle, layers: [], place: nil, owner: held)
     }
 
     private func target(of record: StagedRecord, _ index: Int) throws(StorageError) -> HeldHandle {
@@ -108,12 +120,9 @@ extension StagedPlace {
     /// Copies a large value to its place, in pieces, and then removes what was staged: the bytes before the record, so
     /// that none are left behind.
     private func publishLarge(_ index: Int, _ record: StagedRecord) throws(StorageError) {
-        func value(_ held: HeldHandle) -> SealedValue {
-            SealedValue(store: open.store, handle: held.handle, layers: [], place: nil, owner: held)
-        }
         let (staged, held) = (try handle(index), try besideHandle(index))
         let (source, target) = (value(held), value(try target(of: record, index)))
-        if try open.store.exists(held.handle), record.stillReplaces(hash: try target.storedDigest()) {
+        if try open.store.exists(held.handle), record.stillReplaces(hash: try StagedRecord.hash(target.storedDigest)) {
             try source.copy(to: target, attributes: try attributes(of: held))
         }
         _ = try open.store.remove(held.handle)

@@ -82,6 +82,20 @@ struct StagedRecord: Equatable {
         return Data(header.bytes) + (value ?? Data())
     }
 
+    /// The hash of what is stored. A value that the store finds corrupt has one too, since a batch may replace it.
+    static func hash(_ read: () throws(StorageError) -> UInt64?) throws(StorageError) -> UInt64? {
+        do throws(StorageError) { return try read() } catch {
+            guard error.code == .corrupt else { throw error }
+            return corrupt
+        }
+    }
+
+    /// The hash of a value that the store finds corrupt.
+    private static let corrupt = UInt64.max
+
+    /// Whether the value was corrupt when the batch was decided.
+    var replacesCorrupt: Bool { replaced == Self.corrupt }
+
     /// Whether the stored value is still the one that the change was made for. A later change by others comes after the
     /// batch.
     func stillReplaces(_ current: Data?) -> Bool { stillReplaces(hash: current.map { StableHash.of($0) }) }

@@ -85,7 +85,8 @@ final class StreamedBatch {
         in open: OpenStore
     ) throws(StorageError) {
         let group = try group(AtomicScope(address.place, in: open))
-        let record = StagedRecord(value: value, replaced: try target.storedDigest(), address: address)
+        let replaced = try StagedRecord.hash(target.storedDigest)
+        let record = StagedRecord(value: value, replaced: replaced, address: address)
         try stage(record, attributes, in: group)
     }
 
@@ -99,8 +100,8 @@ final class StreamedBatch {
         under keys: [EnvelopeKey], from fill: @escaping (UnsafeMutableRawBufferPointer) throws -> Int
     ) throws(StorageError) {
         let group = try group(AtomicScope(address.place, in: open))
-        let record = StagedRecord(
-            value: nil, isBeside: true, replaced: try target.storedDigest(), address: address)
+        let replaced = try StagedRecord.hash(target.storedDigest)
+        let record = StagedRecord(value: nil, isBeside: true, replaced: replaced, address: address)
         let held = try group.place.besideHandle(group.count)
         let staged = SealedValue(
             store: open.store, handle: held.handle, layers: target.layers, place: nil, owner: held)
