@@ -285,7 +285,8 @@ extension Command {
         // A transport may bring a record again, so those that count as replayed need not mean anything.
         if refused.forged + refused.foreign > 0 {
             sentences.append(
-                "refused records: \(refused.forged) forged, \(refused.foreign) of devices that never were members")
+                "refused records: \(refused.forged) forged or of another group, \(refused.foreign) of devices that never were "
+                    + "members")
         }
         return sentences
     }

@@ -238,7 +238,9 @@ extension SyncDevice {
         guard group.isForgotten else {
             throw StorageError(
                 .busy, "this device is in a sync group",
-                hint: "leave it first, on every device that is to use another one: ld-host sync leave")
+                hint:
+                    "to go on in this one: ld-host sync pull; to use another one, leave first, on every device that is "
+                    + "to use it: ld-host sync leave")
         }
         return group.log.group
     }
