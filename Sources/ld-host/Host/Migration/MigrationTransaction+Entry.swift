@@ -27,6 +27,8 @@ extension MigrationTransaction {
             case none
             /// The value that is stored here.
             case moved(BatchChange.Target)
+            /// The value that is stored here, or a change of the one that it replaces; nothing tells.
+            case replaced(BatchChange.Target)
         }
 
         /// The attributes that a migration gives a value that it sets.
@@ -115,6 +117,10 @@ extension MigrationTransaction.Entry {
         case .none: return nil
         case .moved(let place):
             return try Self.firstExpiry(of: entries.filter { $0.isStored && $0.resolved.target == place }, ofAll: false)
+        case .replaced(let place):
+            let places = [place, resolved.target]
+            return try Self.firstExpiry(
+                of: entries.filter { $0.isStored && places.contains($0.resolved.target) }, ofAll: true)
         case .unknown:
             let removed = entries.filter { $0.isRemoved && $0.isRead && !moved.contains($0.resolved.target) }
             guard !removed.isEmpty else {
@@ -162,8 +168,8 @@ extension MigrationTransaction.Entry {
         return descriptor.serializer == .data && descriptor.owner.isEmpty
     }
 
-    /// The entries with origins: what a migration sets as bytes that it has read and removes elsewhere is moved, and so
-    /// is what takes the place of another value that has a new one. Of several with the same bytes, the one that it
+    /// The entries with origins: what a migration sets as bytes that it has read and removes elsewhere is moved. What
+    /// it sets to the bytes of another value that it replaces may be. Of several with the same bytes, the one that it
     /// looked at first is moved first.
     ///
     /// - Parameter new: The address of a value that is new, whatever the migration removes.
@@ -188,7 +194,7 @@ extension MigrationTransaction.Entry {
             } else if entry.isPlain, let place = take(data, from: &removed) {
                 entries[index].origin = .moved(place)
             } else if let place = take(data, from: &replaced), place != entry.resolved.target {
-                entries[index].origin = .moved(place)
+                entries[index].origin = .replaced(place)
             }
         }
         return entries

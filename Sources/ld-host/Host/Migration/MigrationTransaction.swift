@@ -154,7 +154,7 @@ final class MigrationTransaction: MovingTransaction {
         switch entry.origin {
         case .unknown: return key
         case .none: return nil
-        case .moved(let place):
+        case .moved(let place), .replaced(let place):
             return state.withLock { state in state.indices[place].map { state.entries[$0].key } }
         }
     }
