@@ -78,17 +78,17 @@ public struct SimpleLegacyMigration<Value: Codable & Sendable>: StorageMigration
     }
 }
 
-/// A transaction that knows of values that they are moved: a large one is, without loading it into memory.
+/// A transaction that can move a large value without loading it into memory, and keep the expiry of one that moves.
 package protocol MovingTransaction: StorageTransaction {
     /// Moves a value whose bytes do not change, if it is large enough.
     ///
     /// - Returns: Whether it moves the value; if not, nothing has been done.
     func move(_ source: AnyStorageKey, to destination: AnyStorageKey) async throws -> Bool
 
-    /// The key under which a value is stored that may have been moved in this transaction; `nil` if it is new.
+    /// The key under which a value was stored before this transaction, which may have moved it; `nil` if it is new.
     func origin(of key: AnyStorageKey) async throws -> AnyStorageKey?
 
-    /// Says which stored value one is that was set, so that it expires as before; `nil` for a new one, which does not
-    /// expire whatever else is removed.
+    /// Notes where a value that was set had been stored, so that it expires as before. A new one, with `nil`, does not
+    /// expire, whatever else is removed.
     func setOrigin(of key: AnyStorageKey, to source: AnyStorageKey?) async throws
 }

@@ -62,6 +62,31 @@ private struct Merged: UserDefaultsContainer {
 
     private func step(_ changes: ContainerEdit...) -> ContainerStep { ContainerStep(from: 1, to: 2, changes) }
 
+    @Test("moved and swapped values expire as before, and for those that do, no other one expires")
+    func expiry() async throws {
+        let home = try ContainerHome()
+        defer { home.remove() }
+        let router = try home.launch()
+        let now = Date.now.timeIntervalSinceReferenceDate.rounded()
+        let expiring = ["A.a": 1_000, "A.c": 2_000, "A.x": 3_000].mapValues {
+            Date(timeIntervalSinceReferenceDate: now + $0)
+        }
+        for (name, date) in expiring { try await router.set("1", for: Self.key(name), expires: date) }
+        try await router.fill(["A.b": "1", "A.y": "2"])
+        try await router.fill(["A.__version": 1])
+        let changes = step(
+            .rename("a", to: "a2"), .rename("a2", to: "a3"), .rename("b", to: "b2"), .remove("c"), .swap("x", "y"),
+            .setDefault("d", AnyCodable(.string("1"))))
+        try await migrate(ContainerDefinition(name: "A", version: 2), [changes], in: router)
+        var found: [String: Date] = [:]
+        for name in try await router.names(in: .userDefaults(), prefix: "") {
+            found[name] = try await router.expiry(of: Self.key(name))
+        }
+        #expect(found == ["A.a3": expiring["A.a"], "A.y": expiring["A.x"]])
+    }
+
+    private static func key(_ name: String) -> StorageKey<String> { ContainerHome.key(name) }
+
     @Test("seed defect 31: short names are those of settings, swaps and rings do not depend on the order")
     func simultaneous() async throws {
         #expect(

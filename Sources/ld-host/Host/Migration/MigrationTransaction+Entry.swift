@@ -173,7 +173,7 @@ extension MigrationTransaction.Entry {
     /// looked at first is moved first.
     ///
     /// - Parameter new: The address of a value that is new, whatever the migration removes.
-    static func settlingOrigins(_ entries: [Self], new: String?) throws(StorageError) -> [Self] {
+    static func settlingOrigins(_ entries: [Self], new: String?) -> [Self] {
         var entries = entries
         let moved = Set(entries.compactMap(\.source))
         var (removed, replaced): ([Data: [BatchChange.Target]], [Data: [BatchChange.Target]]) = ([:], [:])

@@ -50,7 +50,7 @@ struct RowChunk: Sendable {
         replacing former: [BatchChange]
     ) throws {
         // The version of a container is no value that the step moves.
-        let entries = try MigrationTransaction.Entry.settlingOrigins(
+        let entries = MigrationTransaction.Entry.settlingOrigins(
             entries, new: row.id.hasPrefix(ContainerChain.idWord) ? ledger.address : nil)
         for changed in entries {
             switch changed.change {
