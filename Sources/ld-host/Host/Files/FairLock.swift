@@ -68,6 +68,23 @@ package final class FairLock: Sendable {
         return try body(file)
     }
 
+    /// Runs `change` while nobody else holds the lock, and then, unless that returns `nil`, `body` while others may hold
+    /// it shared. Nobody holds it exclusively in between. May wait.
+    ///
+    /// - Throws: What ``FileLock/exclusive(_:)``, `change` and `body` throw.
+    package func exclusive<Change, Result>(
+        _ change: (borrowing LockedFile) throws(StorageError) -> Change?,
+        thenShared body: (Change) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result? {
+        let mine = try turn.locked(exclusively: true)
+        let file = try lockedAlone()
+        guard let changed = try change(file) else { return nil }
+        // The system gives the lock up for a moment. Whoever wants it exclusively waits for the queue's lock.
+        try file.share()
+        _ = consume mine
+        return try body(changed)
+    }
+
     private func lockedAlone() throws(StorageError) -> LockedFile {
         if let file = try lock.lockedAtOnce(exclusively: true) { return file }
         let marked = try lock.opened(forWriting: true)

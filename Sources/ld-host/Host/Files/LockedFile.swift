@@ -57,6 +57,16 @@ package struct LockedFile: ~Copyable {
         }
     }
 
+    /// Lets others hold the lock too, but not exclusively. The system gives it up for a moment; see flock(2).
+    ///
+    /// - Throws: `fileError`.
+    func share() throws(StorageError) {
+        while flock(descriptor.raw, LOCK_SH) != 0 {
+            let code = errno
+            if code != EINTR { throw failure(code, "share the lock of") }
+        }
+    }
+
     /// Removes ``FairLock``'s mark from the file.
     func clearMark() { FairLock.mark(descriptor.raw, false) }
 

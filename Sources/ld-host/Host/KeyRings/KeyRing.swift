@@ -117,22 +117,29 @@ package final class KeyRing: Sendable {
     private func sealing<Result>(
         in places: Set<SealedPlace>, _ body: (EnvelopeKey) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
-        while true {
-            let result: Result? = try lock.shared { (generation) throws(StorageError) in
-                guard let known = try current(generation), !known.state.entries.isEmpty else { return nil }
-                let state = known.state
-                guard let active = state.active else {
-                    throw StorageError(
-                        .securityApplicationFailed, "\(name) has no active key; nothing was written",
-                        hint: "run: ld-host keys rotate")
-                }
-                if !places.isSubset(of: state.places) { return nil }
-                return try body(key(active, read: known.read))
+        func attempt(_ generation: UInt64) throws(StorageError) -> Result? {
+            guard let known = try current(generation), !known.state.entries.isEmpty else { return nil }
+            let state = known.state
+            guard let active = state.active else {
+                throw StorageError(
+                    .securityApplicationFailed, "\(name) has no active key; nothing was written",
+                    hint: "run: ld-host keys rotate")
             }
-            if let result { return result }
-            try change { (state) throws(StorageError) in
-                if state.entries.isEmpty { state.promote(try self.add(to: &state)) }
-                state.places.formUnion(places)
+            if !places.isSubset(of: state.places) { return nil }
+            return try body(key(active, read: known.read))
+        }
+        func add(_ state: inout KeyRingState) throws(StorageError) {
+            if state.entries.isEmpty { state.promote(try self.add(to: &state)) }
+            state.places.formUnion(places)
+        }
+        while true {
+            if let result = try lock.shared(attempt) { return result }
+            // Nobody retires a key before there is a value in a location that was just recorded: an empty one looks as
+            // if its disk were not mounted.
+            if let result = try change(
+                add, thenShared: { (_, generation) throws(StorageError) in try attempt(generation) })
+            {
+                return result
             }
         }
     }
@@ -169,16 +176,28 @@ package final class KeyRing: Sendable {
     func change<Result>(
         _ body: (inout KeyRingState) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
+        try change(body, thenShared: { (result, _) throws(StorageError) in result })
+    }
+
+    /// Changes the ring, and then holds its lock shared while `after` runs with what `body` returned and the number in
+    /// the lock's file. Nobody else changes the ring in between.
+    private func change<Change, Result>(
+        _ body: (inout KeyRingState) throws(StorageError) -> Change,
+        thenShared after: (Change, UInt64) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
         let end = ContinuousClock.now + patience
+        func attempt(_ file: borrowing LockedFile) throws(StorageError) -> (Change, UInt64)? {
+            let wide: HeldStoreLock?
+            do throws(StorageError) { wide = try lockedAmongMachines(waiting: Self.patienceAlone) } catch {
+                guard error.code == .busy, ContinuousClock.now < end else { throw error }
+                return nil
+            }
+            defer { withExtendedLifetime(wide) {} }
+            return (try change(file, wide, body), try file.number())
+        }
         while true {
-            let result: Result? = try lock.exclusive { (file) throws(StorageError) in
-                let wide: HeldStoreLock?
-                do throws(StorageError) { wide = try lockedAmongMachines(waiting: Self.patienceAlone) } catch {
-                    guard error.code == .busy, ContinuousClock.now < end else { throw error }
-                    return nil
-                }
-                defer { withExtendedLifetime(wide) {} }
-                return try change(file, wide, body)
+            let result = try lock.exclusive(attempt) { (changed) throws(StorageError) in
+                try after(changed.0, changed.1)
             }
             if let result { return result }
             // Another machine is changing the ring, maybe for long; meanwhile this one's processes seal.

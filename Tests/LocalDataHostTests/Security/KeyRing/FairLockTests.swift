@@ -39,6 +39,38 @@ import Testing
         #expect(shared.value > 0)
     }
 
+    @Test("nobody holds it exclusively between a change and what follows under the shared lock")
+    func sharingAfterChange() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let lock = FairLock("\(home.folder)/lock")
+        let (begun, shared) = (Counter(), Counter())
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask(executorPreference: IOExecutor.shared) {
+                    for number in 0..<200 {
+                        let change: (borrowing LockedFile) throws(StorageError) -> Int? = { (_) throws(StorageError) in
+                            #expect(begun.value == 0)
+                            if number % 3 == 0 { return nil }
+                            begun.add()
+                            return number
+                        }
+                        let result = try lock.exclusive(change) { (changed) throws(StorageError) in
+                            for _ in 0..<10 { sched_yield() }
+                            begun.add(-1)
+                            shared.add()
+                            return changed
+                        }
+                        #expect(result == (number % 3 == 0 ? nil : number))
+                        await Task.yield()
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(shared.value == 4 * 133)
+    }
+
     @Test("it excludes like any lock, even if another process removes its files")
     func removed() throws {
         let home = try SealedHome()

@@ -82,6 +82,33 @@ import Testing
         #expect(try await reader.keys(counting: true).count == 1)
     }
 
+    @Test("a location where the first value is being sealed does not look as if its disk were not mounted")
+    func firstValues() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let writer = try home.router()
+        try await writer.set("x", for: textKey("k", security: .recommended))
+        let ended = Counter()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask(executorPreference: IOExecutor.shared) {
+                defer { ended.add() }
+                for number in 0..<100 {
+                    let key = textKey("k", .appGroupFileSystem(id: "g\(number)"), security: .recommended)
+                    try await writer.set("x", for: key)
+                }
+            }
+            let keeper = try home.router()
+            while ended.value == 0 {
+                try await keeper.rotateKeys()
+                #expect(try await keeper.reseal().failures.isEmpty)
+                for key in try await keeper.keys() where key.state != "active" {
+                    try await keeper.retireKey(key.id)
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
     @Test("two concurrent rotations and reseals leave one active key, and everything readable")
     func twoKeepers() async throws {
         let home = try SealedHome()
