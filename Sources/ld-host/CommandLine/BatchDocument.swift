@@ -55,7 +55,13 @@ enum BatchDocument {
     private static func change(_ object: JSONObject, _ place: String) throws(StorageError) -> Change? {
         if case .string(let address)? = object["set"]?.content, let value = object["value"], object.members.count == 2 {
             do throws(StorageError) {
-                return Change(address: address, value: try ValueDocument.read(value), place: place)
+                let value = try ValueDocument.read(value)
+                guard !value.hasExpired(by: .now) else {
+                    throw StorageError(
+                        .deserializationFailed, "has an $expires that is past",
+                        hint: "use a later time, leave it out, or remove the value: {\"remove\": \"\(address)\"}")
+                }
+                return Change(address: address, value: value, place: place)
             } catch {
                 throw StorageError(
                     error.code, "\(place): the value \(error.message); nothing was done", hint: error.hint)

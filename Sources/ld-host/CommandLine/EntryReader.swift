@@ -57,9 +57,12 @@ struct EntryReader {
                 hint: "names have 1 to \(StorageAddress.longestName) bytes")
         }
         if isChecking, !names.insert(ExactText(name).hashValue).inserted, try isRepeated(name) {
+            let hint =
+                if case .elements = shape { "name entries by a member that differs in each" } else {
+                    "leave one of them out"
+                }
             throw StorageError(
-                .invalidAddress, "\(file): two entries are named '\(entry.name)'; nothing was imported",
-                hint: "name entries by a member that differs in each")
+                .invalidAddress, "\(file): two entries are named '\(entry.name)'; nothing was imported", hint: hint)
         }
         do { return (name, try ValueDocument.read(entry.value)) } catch {
             throw StorageError(

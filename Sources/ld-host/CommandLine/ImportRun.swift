@@ -10,6 +10,8 @@ struct ImportRun {
     private struct Part {
         var values: [ValueDocument.StoredEntry] = []
         var bytes = 0
+        /// The number of entries among these that had expired.
+        var expired = 0
         /// ``EntryReader/mark`` behind the last of them.
         var mark = 0
 
@@ -19,6 +21,8 @@ struct ImportRun {
     /// The imported values.
     struct Report {
         var count = 0
+        /// The number of values that had expired, and were left out.
+        var expired = 0
         var domains: Set<StorageDomain> = []
     }
 
@@ -33,6 +37,8 @@ struct ImportRun {
     let place: String?
     private let target: (domain: StorageDomain, prefix: String)?
     private let selection: StorageSelection
+    /// What has expired by then is left out, in both readings.
+    private let start = Date.now
 
     init(
         _ document: InputDocument, _ shape: EntryReader.Shape, into place: String?, _ router: StorageRouter
@@ -82,6 +88,7 @@ struct ImportRun {
         var reader = try self.reader()
         var (marks, only, report): ([Int], Part?, Report) = ([], nil, Report())
         while let part = try await part(&reader) {
+            report.expired += part.expired
             for entry in part.values {
                 try await router.checkUsable(entry.key)
                 report.domains.insert(entry.key.descriptor.domain)
@@ -90,7 +97,7 @@ struct ImportRun {
             only = marks.count == 1 ? part : nil
             report.count += part.values.count
         }
-        if report.count == 0, reader.count > 0, case .addresses = shape, let place {
+        if report.count == 0, report.expired == 0, reader.count > 0, case .addresses = shape, let place {
             throw StorageError(
                 .invalidAddress,
                 "\(document.name) has addresses, and none in '\(place)'; nothing was imported",
@@ -116,6 +123,10 @@ struct ImportRun {
         var part = Part()
         while !part.isFull, let entry = try reader.next() {
             guard let (domain, name) = try address(entry.name) else { continue }
+            if entry.value.hasExpired(by: start) {
+                part.expired += 1
+                continue
+            }
             let key = try await router.key(named: name, in: domain)
             let stored = try entry.value.stored(for: key)
             guard key.descriptor.security == .none || !stored.data.withUnsafeBytes({ EnvelopeHeader.begins($0) }) else {
@@ -129,7 +140,7 @@ struct ImportRun {
             part.bytes += stored.data.count
         }
         part.mark = reader.mark
-        return part.values.isEmpty ? nil : part
+        return part.values.isEmpty && part.expired == 0 ? nil : part
     }
 
     /// The same of a document that was checked.

@@ -14,6 +14,9 @@ enum ValueDocument {
         /// When the value expires, if it does.
         fileprivate(set) var expires: Date?
 
+        /// Whether the value has expired by then: storing it would remove what is there.
+        func hasExpired(by now: Date) -> Bool { expires.map { $0 <= now } ?? false }
+
         /// The bytes to store for a key, and the key with the format to record.
         ///
         /// - Throws: `serializationFailed` if it is no value of the key's.

@@ -10,8 +10,9 @@ extension Command {
             FILE (- for standard input) is a JSON object, each of whose entries becomes a value under its name, or,
             with --each and --name, an array of objects. A value's bytes are the entry as JSON without white space.
             {"$text": "..."} stands for text, and {"$base64": "..."} for other bytes; {"$format": "..."} beside them,
-            as export writes it, says what they are recorded as, and {"$expires": "..."} when they expire. If a catalog describes a key, the value is encoded
-            by its type and serializer, as with set. What export writes of a domain or of everything has addresses
+            as export writes it, says what they are recorded as, and {"$expires": "..."} when they expire; what has
+            expired is left out. If a catalog describes a key, the value is encoded by its type and serializer, as
+            with set. What export writes of a domain or of everything has addresses
             and needs no DOMAIN; with DOMAIN[:SCOPE], only the values in it are stored.
             Everything is checked before the first value is stored. Up to \(ImportRun.mostValues) values of 4 MiB in all are
             stored all or none. More are stored in parts of that size, so that memory does not grow with FILE: an import
@@ -41,8 +42,11 @@ extension Command {
         for domain in report.domains.sorted(by: { "\($0)" < "\($1)" }) {
             try await warnIfLost(domain, router)
         }
+        if report.expired > 0 {
+            Output.remark("ld-host: left out, as they have expired: \(report.expired.counted("value"))")
+        }
         if session.json {
-            try Output.json(["imported": report.count])
+            try Output.json(["imported": report.count, "expired": report.expired])
         } else {
             Output.line("imported \(report.count.counted("value"))\(target.map { " into \($0.domain)" } ?? "")")
         }
