@@ -5,9 +5,8 @@ extension Diagnosis {
     static func security(_ snapshot: RouterSnapshot, besides silent: Set<String>) async -> [Finding] {
         let findings = try? await onIOThread { () throws(StorageError) in
             let answering = snapshot.stores.filter { !silent.contains($0.settings.name) }
-            return [provider(snapshot)] + answering.flatMap { stores($0, snapshot) } + [
-                masterKeys(snapshot, besides: silent)
-            ]
+            return [provider(snapshot)] + answering.flatMap { stores($0, snapshot) }
+                + answering.flatMap { exposure(of: $0, snapshot) } + [masterKeys(snapshot, besides: silent)]
                 + absentPlaces(snapshot, besides: silent) + formerRings(snapshot, besides: silent) + journal(snapshot)
                 + answering.flatMap { leftBehind(in: $0, snapshot) } + formerStores(snapshot)
         }

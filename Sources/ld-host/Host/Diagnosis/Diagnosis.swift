@@ -224,15 +224,32 @@ extension Diagnosis {
 
 /// Whether other users can change the host's settings or data.
 extension Diagnosis {
-    /// The configuration files and the folders of data and state that users other than root and this one can write to.
+    /// The configuration files and the folders of configuration, key files, data and state that users other than root
+    /// and this one can write to.
     ///
     /// They are used all the same, since someone may share them on purpose.
     package static func exposure(
         of configuration: HostConfiguration, flags: HostConfiguration.Flags
     ) -> [ConfigurationProblem] {
         var places = HostConfiguration.files(flags: flags).filter(\.exists).map(\.path)
-        if let folders = try? configuration.settings().folders { places += [folders.data, folders.state] }
+        if let folders = try? configuration.settings().folders { places += exposed(folders) }
         return exposure(of: places)
+    }
+
+    private static func exposed(_ folders: HostSettings.Folders) -> [String] {
+        [folders.config, "\(folders.config)/keys", folders.data, folders.state]
+    }
+
+    /// The places of stores that other users can write to, but for those that the other function finds.
+    static func exposure(of slot: StoreSlot, _ snapshot: RouterSnapshot) -> [Finding] {
+        guard let open = try? slot.openIfNeeded(), open.store.properties.latency == .disk else { return [] }
+        var seen = Set(exposed(snapshot.settings.folders).compactMap { FileTrust.weakness(of: $0)?.path })
+        return open.location.paths.compactMap { place in
+            guard let weakness = FileTrust.weakness(of: place), seen.insert(weakness.path).inserted else { return nil }
+            return Finding(
+                "store '\(open.name)' is in \(PathText.shown(place)): \(weakness.finding)", hint: weakness.hint,
+                isProblem: true)
+        }
     }
 
     /// The same for given files and folders.

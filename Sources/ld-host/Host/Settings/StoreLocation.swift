@@ -6,7 +6,7 @@ internal import LocalDataAPI
 /// Where a store keeps its values, as far as its options determine it: their files and folders, and texts such as a
 /// server's name. Numbers, choices and booleans only affect how the store works.
 struct StoreLocation: Sendable {
-    private let paths: [String]
+    let paths: [String]
     private let texts: [String: ComponentOption.Value]
 
     /// - Parameter values: The options of a store, with defaults filled in.
