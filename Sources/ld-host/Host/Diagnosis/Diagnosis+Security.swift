@@ -39,7 +39,7 @@ extension Diagnosis {
                     return [
                         Finding(
                             "\(what), and the key file '\(path)' is missing; its values cannot be opened",
-                            hint: "restore the key file from a backup", isProblem: true)
+                            hint: KeySource.whenLost, isProblem: true)
                     ]
                 }
                 return [Finding("\(what); the key file '\(path)' will be created with the first value")]

@@ -27,7 +27,7 @@ struct KeyFile: Sendable {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw StorageError(
-                .corrupt, "the key file '\(path)' is not a regular file", hint: "restore it from a backup")
+                .corrupt, "the key file '\(path)' is not a regular file", hint: KeySource.whenLost)
         }
         guard status.st_uid == geteuid() || status.st_uid == 0, status.st_mode & 0o077 == 0 else {
             throw StorageError(
@@ -40,7 +40,7 @@ struct KeyFile: Sendable {
             throw StorageError(
                 .corrupt,
                 "the key file '\(path)' has \(status.st_size) bytes; expected \(Self.smallest) to \(Self.largest)",
-                hint: "restore it from a backup")
+                hint: KeySource.whenLost)
         }
         var filled = 0
         let key = try SecretBytes(count: Int(status.st_size)) { (buffer) throws(StorageError) in

@@ -55,12 +55,15 @@ struct KeySource: Sendable {
         }
     }
 
+    /// What to do when a key is lost. A backup does not contain it.
+    static let whenLost = "put back a copy; for what to do without one, see Operating.md in share/doc/localdata"
+
     /// The error for an existing ring whose key is missing.
     var missing: StorageError {
         StorageError(
             .securityApplicationFailed,
             "store '\(store)' is sealed and \(source) is missing; its values cannot be opened and stay as they are",
-            hint: "restore the key from a backup")
+            hint: Self.whenLost)
     }
 
     private func random() throws(StorageError) -> SecretBytes {

@@ -81,7 +81,7 @@ import Testing
         try FileManager.default.removeItem(atPath: path(home))
         try await home.vault(sealing).set("x", for: key)
         try write(Data(count: count), path(home))
-        try await expectRefused(home, .corrupt, path(home), "backup")
+        try await expectRefused(home, .corrupt, path(home), "put back a copy")
     }
 
     @Test(
@@ -147,7 +147,7 @@ import Testing
         try await home.vault(sealing).set("x", for: key)
         let bytes = try Data(contentsOf: URL(filePath: path(home)))
         try FileManager.default.removeItem(atPath: path(home))
-        try await expectRefused(home, .securityApplicationFailed, path(home), "is missing", "backup")
+        try await expectRefused(home, .securityApplicationFailed, path(home), "is missing", "put back a copy")
         #expect(!FileManager.default.fileExists(atPath: path(home)))
         try write(bytes, path(home))
         #expect(try await home.vault(sealing).get(key) == "x")
