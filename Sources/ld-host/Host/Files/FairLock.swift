@@ -68,8 +68,8 @@ package final class FairLock: Sendable {
         return try body(file)
     }
 
-    /// Runs `change` while nobody else holds the lock, and then, unless that returns `nil`, `body` while others may hold
-    /// it shared. Nobody holds it exclusively in between. May wait.
+    /// Runs `change` while nobody else holds the lock. Then, unless that returns `nil`, runs `body` while others may
+    /// hold it shared; nobody holds it exclusively in between. May wait.
     ///
     /// - Throws: What ``FileLock/exclusive(_:)``, `change` and `body` throw.
     package func exclusive<Change, Result>(
