@@ -203,4 +203,38 @@ import Testing
         #expect((writer == writing) == (latency == 0))
         #expect((reader == reading) == (latency <= 1))
     }
+
+    @Test("calls in a row run on one separate thread, many at once on as many as the lane has, and all of them end")
+    func separateThreads() async throws {
+        let row = CallLane(width: 1, timeout: nil, threads: .own)
+        var threads: Set<String> = []
+        for _ in 0..<50 {
+            let thread = try await row.run("a call") { realpath("/proc/thread-self", nil).map { String(cString: $0) } }
+            threads.insert(try #require(thread))
+        }
+        // A call may come before the thread of the last one waits for it.
+        #expect(threads.count <= 3)
+        let wide = CallLane(width: 4, timeout: nil, threads: .own)
+        let inside = Counter()
+        let most = MutexBox(0)
+        for pause in [0, 1, 2100, 0] {
+            try await Task.sleep(for: .milliseconds(pause))
+            let sum = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<200 {
+                    group.addTask {
+                        try await wide.run("a call") {
+                            inside.add()
+                            most.withLock { $0 = max($0, inside.value) }
+                            sched_yield()
+                            inside.add(-1)
+                            return number
+                        }
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+            #expect(sum == 199 * 100)
+        }
+        #expect(most.withLock { $0 } <= 4)
+    }
 }

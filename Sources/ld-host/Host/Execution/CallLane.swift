@@ -6,6 +6,8 @@ internal import Synchronization
 final class CallLane: Sendable {
     private struct State {
         var running = 0
+        /// The separate threads that wait for a call.
+        var idle = 0
         var waiting = WorkQueue<@Sendable () -> Void>()
     }
 
@@ -13,7 +15,7 @@ final class CallLane: Sendable {
     enum Threads: Sendable {
         /// The threads of ``IOExecutor``.
         case pool
-        /// A separate thread for each call, which may wait for the pool's threads.
+        /// Threads of the lane's own, which may wait for the pool's threads.
         case own
     }
 
@@ -22,6 +24,11 @@ final class CallLane: Sendable {
     private let threads: Threads
     private let advice: String
     private let state = Mutex(State())
+    private let calls = IdleSemaphore()
+
+    /// How long a separate thread without work waits for some. Calls often come in rows, and each new thread costs as
+    /// much as a small call.
+    private static let patience = Duration.seconds(2)
 
     /// - Parameters:
     ///   - width: The most concurrent calls, at least 1.
@@ -83,14 +90,18 @@ final class CallLane: Sendable {
 
     /// Called while the caller's task is being suspended.
     private func submit(_ work: @escaping @Sendable () -> Void) {
-        let starts = state.withLock { state in
+        let (starts, wakes) = state.withLock { state in
             guard state.running < width else {
                 state.waiting.append(work)
-                return false
+                return (false, false)
             }
             state.running += 1
-            return true
+            guard state.idle > 0 else { return (true, false) }
+            state.idle -= 1
+            state.waiting.append(work)
+            return (false, true)
         }
+        if wakes { calls.signal() }
         guard starts else { return }
         switch threads {
         case .pool: IOExecutor.shared.submitWhileSuspending { self.runFirst(work) }
@@ -105,12 +116,38 @@ final class CallLane: Sendable {
             do throws(StorageError) {
                 try onOwnThread {
                     IOExecutor.markThread()
-                    self.runFirst(work)
+                    self.runAll(work)
                 }
             } catch {
                 // The pool waits until the system provides threads again.
                 IOExecutor.shared.submit { self.runFirst(work) }
             }
+        }
+    }
+
+    /// Runs what comes to a separate thread, until nothing comes for some time.
+    private func runAll(_ first: @Sendable () -> Void) {
+        first()
+        while let next = nextCall() { next() }
+    }
+
+    private func nextCall() -> (@Sendable () -> Void)? {
+        while true {
+            let next = state.withLock { state in
+                let next = state.waiting.popFirst()
+                if next == nil { (state.running, state.idle) = (state.running - 1, state.idle + 1) }
+                return next
+            }
+            if let next { return next }
+            if calls.wait(for: Self.patience) { continue }
+            let isOver = state.withLock { state in
+                if state.idle == 0 { return false }
+                state.idle -= 1
+                return true
+            }
+            if isOver { return nil }
+            // Somebody calls this thread at this moment.
+            calls.waitForever()
         }
     }
 

@@ -180,8 +180,8 @@ extension SyncReport {
                 .map(\.name),
             pending: engine.duties.subtracting(engine.tooLarge).count,
             tooLarge: engine.tooLarge.intersection(engine.duties).compactMap { engine.keys[$0]?.address }.sorted(),
-            keptAside: engine.entries.filter { $0.value.isParked && engine.keys[$0.key] != nil }.map(\.value.address)
-                .sorted(), removalsToAccept: engine.removalsToAccept, changed: [], conflicts: 0,
+            keptAside: engine.parked.compactMap { engine.keys[$0]?.address }.sorted(),
+            removalsToAccept: engine.removalsToAccept, changed: [], conflicts: 0,
             refused: Refused(
                 forged: counts.forged + turn.group.log.refused, foreign: counts.foreign, former: counts.former,
                 replayed: counts.replayed, outdated: counts.outdated))

@@ -116,7 +116,7 @@ extension SyncEngine {
             if !local.isChanged { removeValue(local, &change) }
             try commit([change])
         }
-        for name in entries.keys.sorted() where entries[name]?.isFormer == true { try settleFormer(name) }
+        for name in entries.filter({ $0.value.isFormer }).keys.sorted() { try settleFormer(name) }
         (progress.isJoining, progress.forgotten) = (false, 0)
         try saveProgress()
         entries.keys.forEach(refreshDuty)

@@ -24,8 +24,8 @@ extension SyncEngine {
 
     /// Takes in what was kept aside and can be used now, e.g. since the app was updated.
     func takeUsable() throws(StorageError) {
-        for (name, entry) in entries where entry.isParked && keys[name] != nil {
-            guard let remote = try parkedVersion(name),
+        for name in parked where keys[name] != nil {
+            guard let entry = entries[name], let remote = try parkedVersion(name),
                 remote.value.map({ replica.canUse($0.data, $0.attributes, at: entry.address) }) ?? true
             else { continue }
             var local = try current(name, entry.address)

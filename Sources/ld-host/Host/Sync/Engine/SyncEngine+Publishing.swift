@@ -18,6 +18,7 @@ extension SyncEngine {
         let entry = entries[name]
         Self.set(&held, name, entry?.isHeld ?? false)
         Self.set(&lost, name, entry?.lost.isEmpty == false)
+        Self.set(&parked, name, entry?.isParked ?? false)
         Self.set(&unpublishedRemovals, name, entry?.isUnpublishedRemoval(of: group.me) ?? false)
         let hasDuty = entry.map { duty(of: $0, name) != .none } ?? false
         Self.set(&duties, name, hasDuty)

@@ -92,6 +92,8 @@ package final class SyncEngine {
     var held: Set<String> = []
     /// Keys with records that a transport has lost.
     var lost: Set<String> = []
+    /// Keys with a record that is kept aside.
+    var parked: Set<String> = []
     /// Keys with values that are too large to be published.
     package internal(set) var tooLarge: Set<String> = []
     package internal(set) var counts = SyncCounts()
