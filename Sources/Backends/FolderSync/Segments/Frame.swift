@@ -62,6 +62,10 @@ final class FrameReader {
     private let end: Int
     /// Where the next frame begins: all before it has been read and was as it was written.
     private(set) var offset: Int
+    /// Whether the last frame that was asked for is there, with other bytes than were written.
+    private(set) var isDamaged = false
+    /// Whether there are bytes behind the last whole frame.
+    var hasRest: Bool { offset < end }
     private var buffer: UnsafeMutableRawBufferPointer
     private var start = 0
     private var filled = 0
@@ -81,11 +85,12 @@ final class FrameReader {
     /// The next frame; `nil` at the end, and where the bytes are not those that were written.
     func next() throws -> Frame? {
         guard let head = try window(FrameForm.head) else { return nil }
+        isDamaged = true
         let length = Int(UInt32(littleEndian: head.loadUnaligned(as: UInt32.self)))
         let checksum = UInt32(littleEndian: head.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
-        guard (FrameForm.fixed + 1...FrameForm.largestBody).contains(length),
-            let bytes = try window(FrameForm.head + length)
-        else {
+        guard (FrameForm.fixed + 1...FrameForm.largestBody).contains(length) else { return nil }
+        guard let bytes = try window(FrameForm.head + length) else {
+            isDamaged = false
             return nil
         }
         let body = UnsafeRawBufferPointer(rebasing: bytes[FrameForm.head...])
@@ -96,6 +101,7 @@ final class FrameReader {
         let name = UnsafeRawBufferPointer(rebasing: body[FrameForm.fixed..<nameEnd])
         guard SyncName.isValid(name) else { return nil }
         offset += bytes.count
+        isDamaged = false
         return Frame(
             kind: FrameKind(rawValue: body[0]),
             origin: FrameOrigin(

@@ -122,6 +122,10 @@ struct WriterSegments {
                 known[name] = offset
                 guard !counts || body(frame) else { return false }
             }
+            // Of a frame that is being written, or arrives, a part is missing, and not for long.
+            if try reader.isDamaged || reader.hasRest && !directory.hasChanged(name, within: Self.arrival) {
+                damaged.insert(name)
+            }
         }
         return true
     }

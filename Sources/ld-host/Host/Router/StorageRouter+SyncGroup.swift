@@ -64,8 +64,7 @@ extension StorageRouter {
                 throw StorageError(
                     .unsupported, "'\(id)' is this device", hint: "leave the group with: ld-host sync leave")
             }
-            try turn.group.remove(removed)
-            try turn.group.publish(to: turn.carrier)
+            try turn.group.remove(removed, by: turn.carrier)
         }
     }
 

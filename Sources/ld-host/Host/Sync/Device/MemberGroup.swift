@@ -203,10 +203,18 @@ extension MemberGroup {
         return invitation
     }
 
-    /// Removes a member, and begins an epoch that it cannot read.
-    func remove(_ device: DeviceID) throws(StorageError) {
-        _ = try log.remove(device, by: membership.device, at: Self.now)
-        try saveLog()
+    /// Removes a member, and begins an epoch that it cannot read. If it cannot be published, it is as if nothing had
+    /// been done: nobody else would know of it, and the member may go on for long.
+    func remove(_ device: DeviceID, by carrier: any SyncCarrier) throws(StorageError) {
+        let before = (log, isPublished)
+        do throws(StorageError) {
+            _ = try log.remove(device, by: membership.device, at: Self.now)
+            isPublished = false
+            try publish(to: carrier)
+        } catch {
+            (log, isPublished) = before
+            throw error
+        }
         try refreshKeys()
     }
 

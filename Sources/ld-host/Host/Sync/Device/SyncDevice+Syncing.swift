@@ -79,7 +79,8 @@ extension SyncDevice {
             try forgetAbsent(turn)
             let isGroupNews = turn.group.hasDueRecords
             try turn.group.publish(to: turn.carrier)
-            guard isGroupNews || wasJoining && !turn.engine.isJoining else { return }
+            let isDue = !turn.engine.isJoining && !turn.engine.duties.isSubset(of: turn.engine.tooLarge)
+            guard isGroupNews || wasJoining && !turn.engine.isJoining || isDue else { return }
         }
     }
 

@@ -251,7 +251,9 @@ extension SyncDevice {
         do throws(StorageError) { try engine.step() } catch {
             // Leaving reports a transport that cannot be reached.
             guard error.code != .storeUnavailable else { return }
-            snapshot.log(.warning, "sync", "this device leaves before it has what the group has: \(error.message)")
+            snapshot.log(
+                .warning, "sync",
+                "the last changes of the group could not be taken over before leaving: \(error.message)")
         }
         guard engine.removalsToAccept > 0 else { return }
         snapshot.log(

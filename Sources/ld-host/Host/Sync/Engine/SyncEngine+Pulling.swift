@@ -280,13 +280,14 @@ extension SyncEngine {
             content.counter > known?.counter ?? 0 && content.counter >= lost
             && (content.counter == lost || content.counter > taken(of: writer))
         if isKnown || isNew || isOnItsWay { seen?.insert(SeenRecord(writer: writer, name: name)) }
-        guard isNew else {
+        let said = RemoteVersion.of(content)
+        let isBack = isKnown && seen != nil && said.map { hasExpiredTooEarly($0.0, name) } ?? false
+        guard isNew || isBack else {
             if !isKnown { counts.replayed += 1 }
             return nil
         }
-        let said = RemoteVersion.of(content)
         if let said { clock.observe(said.0.version.time) }
-        if let (remote, address) = said, writer != group.me {
+        if let (remote, address) = said, writer != group.me || isBack {
             return try change(by: remote, content, address, of: writer, name: name)
         }
         // Of an own record only that it is there; see ``takeOwn()``.
@@ -296,6 +297,14 @@ extension SyncEngine {
         entry.published[writer] = SyncEntry.Published(counter: content.counter, kind: kind, version: version)
         entry.lost[writer] = nil
         return SyncChange(name: name, entry: entry)
+    }
+
+    /// Whether a version has expired here that has not by what the clock says now: it was ahead for some time.
+    private func hasExpiredTooEarly(_ remote: RemoteVersion, _ name: String) -> Bool {
+        guard let state = entries[name]?.state, state.hash == nil, state.version == remote.version,
+            let expires = remote.value?.attributes.expires
+        else { return false }
+        return expires > 0 && UInt64(expires) / 1_000_000 > clock.now
     }
 
     func change(
