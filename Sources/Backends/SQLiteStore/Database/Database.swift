@@ -70,7 +70,11 @@ final class Database: Sendable {
             let result: Result
             do { result = try writeOnce(count, body) } catch let error as StorageError where error.code == .noSpace {
                 guard let writer, try writer.emptyLog(waiting: 200) else { throw error }
-                result = try writeOnce(count, body)
+                do { result = try writeOnce(count, body) } catch {
+                    // The reserve was in the log that was emptied.
+                    _ = reserve.keep(adding: 0)
+                    throw error
+                }
             }
             if let writer, writer.checkpointing.takeUrgency(), (try? writer.emptyLog(waiting: 200)) == true {
                 _ = reserve.keep(adding: 0)
@@ -110,6 +114,8 @@ final class Database: Sendable {
         let free = try writer.number(of: "freelist_count") * Int64(Connection.pageSize)
         guard free > count + count / 4 + 4 * Connection.pageSize, reserve.keep(adding: count, usesFreePages: true)
         else {
+            // The reserve was in the log that was emptied.
+            _ = reserve.keep(adding: 0)
             throw full
         }
     }
