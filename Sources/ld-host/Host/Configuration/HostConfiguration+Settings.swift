@@ -19,7 +19,7 @@ extension HostConfiguration {
         }
         return HostSettings(
             pluginPlaces: try pluginPlaces(),
-            inspectionTimeout: .seconds(try layered.double(at: ["plugins", "timeout"]) ?? 5),
+            inspectionTimeout: try layered.duration(at: ["plugins", "timeout"]) ?? .seconds(5),
             routes: routes, stores: stores, catalogs: try layered.strings(at: ["catalogs"]) ?? [],
             encryption: try encryption(), keychainService: try layered.string(at: ["keychain", "service"]),
             sealsMemory: sealsMemory, endsAfterCommand: endsAfterCommand,
@@ -93,7 +93,7 @@ extension HostConfiguration {
         return Self.store(
             name, component: component, origin: "\(origin)", options: try options(of: "store '\(name)'", at: path),
             concurrency: try layered.integer(at: path + ["concurrency"]).map { Int(clamping: $0) },
-            timeout: try layered.double(at: path + ["timeout"]), sealing: try sealing(ofStore: name, folders))
+            timeout: try layered.duration(at: path + ["timeout"]), sealing: try sealing(ofStore: name, folders))
     }
 
     private func options(
@@ -127,7 +127,7 @@ extension HostConfiguration {
                 HostSettings.Pack(
                     name: name, component: component,
                     options: try options(of: "migration pack '\(name)'", at: path), origin: "\(origin)",
-                    timeout: .seconds(try layered.double(at: path + ["timeout"]) ?? 300)))
+                    timeout: try layered.duration(at: path + ["timeout"]) ?? .seconds(300)))
         }
         return packs
     }
@@ -148,11 +148,11 @@ extension HostConfiguration {
 
     private static func store(
         _ name: String, component: String, origin: String, options: [String: ComponentOption.Value] = [:],
-        concurrency: Int? = nil, timeout: Double? = nil, sealing: HostSettings.Sealing? = nil
+        concurrency: Int? = nil, timeout: Duration? = nil, sealing: HostSettings.Sealing? = nil
     ) -> HostSettings.Store {
         HostSettings.Store(
             name: name, component: component, options: options, origin: origin, concurrency: concurrency ?? 48,
-            timeout: .seconds(timeout ?? 10), sealing: sealing)
+            timeout: timeout ?? .seconds(10), sealing: sealing)
     }
 }
 

@@ -117,6 +117,11 @@ extension LayeredConfiguration {
         }
     }
 
+    /// A number of seconds. One that no limit allows is as near as a day: the settings are also read to report it.
+    func duration(at path: [String]) throws(StorageError) -> Duration? {
+        try double(at: path).map { .seconds(min(max(0, $0), 86_400)) }
+    }
+
     package func integer(at path: [String]) throws(StorageError) -> Int64? {
         guard let (value, origin) = value(at: path) else { return nil }
         guard case .integer(let whole) = value else { throw mismatch("a whole number", value, path, origin) }

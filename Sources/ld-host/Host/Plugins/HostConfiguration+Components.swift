@@ -61,10 +61,10 @@ extension HostConfiguration {
     /// A registry of the configured plugins; `nil` if the configuration does not say where they are.
     var pluginRegistry: PluginRegistry? {
         guard let folders = try? folders(), let places = try? pluginPlaces() else { return nil }
-        let timeout = (try? layered.double(at: ["plugins", "timeout"])) ?? 5
+        let timeout = (try? layered.duration(at: ["plugins", "timeout"])) ?? .seconds(5)
         return PluginRegistry(
             searchPath: PluginSearchPath(places: places),
-            inspector: PluginInspector(host: PluginInspector.installedHost, timeout: .seconds(timeout)),
+            inspector: PluginInspector(host: PluginInspector.installedHost, timeout: timeout),
             cacheFolder: folders.cache)
     }
 
