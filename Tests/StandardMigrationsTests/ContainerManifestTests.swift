@@ -109,6 +109,21 @@ private struct Written: UserDefaultsContainer {
                 "unknown member 'rnam'"
             ),
             (#"{"containers":[{"name":"A","properties":[{"name":"__version"}]}]}"#, "reserved for versions"),
+            (
+                #"{"containers":[{"name":"A","versionKey":"v"},{"name":"B","versionKey":"v"}]}"#,
+                "container 'B': its version key, 'v', is also that of the container 'A'"
+            ),
+            (
+                #"{"containers":[{"name":"A","version":2,"steps":[{"from":1,"to":2,"changes":[{"remove":"A.__version"}]}]}]}"#,
+                "the step 1 -> 2, which changes 'userDefaults/A.__version', a name that is reserved for versions"
+            ),
+            (
+                #"""
+                {"containers":[{"name":"A","version":2,"steps":[{"from":1,"to":2,"changes":[
+                {"renames":[{"from":"a","to":"b"},{"from":"c","to":"b"}]}]}]}]}
+                """#,
+                "the step 1 -> 2, which moves 'userDefaults/A.a' and 'userDefaults/A.c' to 'userDefaults/A.b'; a key has one value"
+            ),
             (#"{"steps":[{"id":"a"}]}"#, "m.json:1:11: step 'a': says nothing to do"),
         ])
     func mistakes(_ text: String, _ message: String) {

@@ -108,8 +108,6 @@ package struct ContainerChain: Sendable {
 
     /// The keys that a declared step reads. Those of a programmed one are not known.
     private func sources(of step: ContainerStep) -> [String] {
-        let scheme = ContainerDefinition(
-            name: step.name ?? container.name, prefix: step.prefix ?? container.prefix, store: container.store)
         let keys = (step.changes ?? []).flatMap { change -> [ContainerKey] in
             switch change {
             case .renames(let renames): renames.map(\.from)
@@ -117,7 +115,14 @@ package struct ContainerChain: Sendable {
             case .prefix, .setDefault, .move: []
             }
         }
-        return keys.map { key in key.isStored ? key.text : scheme.keyFor(key.text) }
+        return keys.map { storedName(of: $0, in: step) }
+    }
+
+    private func storedName(of key: ContainerKey, in step: ContainerStep) -> String {
+        if key.isStored { return key.text }
+        return ContainerDefinition(
+            name: step.name ?? container.name, prefix: step.prefix ?? container.prefix, store: container.store
+        ).keyFor(key.text)
     }
 
     private func fingerprint(of step: ContainerStep) -> String? {
@@ -222,7 +227,41 @@ extension ContainerChain {
         for (step, next) in zip(steps, steps.dropFirst()) where step.from == next.from {
             throw refused("has the step \(step.from) -> \(step.to) twice; join the two")
         }
+        for step in steps { try validate(step) }
         if isComplete { try requireSteps(from: container.baseline) }
+    }
+
+    private func validate(_ step: ContainerStep) throws(MigrationError) {
+        let what = "has the step \(step.from) -> \(step.to), which"
+        func stored(_ key: ContainerKey) throws(MigrationError) -> String {
+            let name = storedName(of: key, in: step)
+            guard !ContainerVersionKey.isReserved(name), !container.versionNames.contains(name) else {
+                throw refused("\(what) changes '\(container.store)/\(name)', a name that is reserved for versions")
+            }
+            return "\(container.store)/\(name)"
+        }
+        for change in step.changes ?? [] {
+            switch change {
+            case .renames(let renames):
+                var (sources, destinations): ([String: String], [String: String]) = ([:], [:])
+                for rename in renames {
+                    let (from, to) = (try stored(rename.from), try stored(rename.to))
+                    if from == to { continue }
+                    if let other = sources.updateValue(to, forKey: from) {
+                        throw conflict("\(what) moves '\(from)' to '\(other)' and to '\(to)'; a value has one place")
+                    }
+                    if let other = destinations.updateValue(from, forKey: to) {
+                        throw conflict("\(what) moves '\(other)' and '\(from)' to '\(to)'; a key has one value")
+                    }
+                }
+            case .remove(let key), .setDefault(let key, _): _ = try stored(key)
+            case .prefix, .move: break
+            }
+        }
+    }
+
+    private func conflict(_ what: String) -> MigrationError {
+        MigrationError(.conflict, refused(what).message)
     }
 
     /// - Throws: `validationFailed` with the first missing step.

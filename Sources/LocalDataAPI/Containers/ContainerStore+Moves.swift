@@ -201,15 +201,16 @@ struct ContainerMove {
             try await store.transaction.remove(value.from)
         }
         for value in cargo {
-            try await put(value, in: store, isReplacing: leaving.contains(value.to.address))
+            let isSwapped = leaving.contains(value.to.address) || arriving.contains(value.from.address)
+            try await put(value, in: store, isSwapped: isSwapped)
             try await transaction?.setOrigin(of: value.to, to: value.origin)
         }
     }
 
     /// Of a value whose old key is removed, the transaction keeps all that is recorded. Of one that takes the place of
-    /// another one that moves, too, its format and version tag are kept.
-    private func put(_ value: Cargo, in store: ContainerStore, isReplacing: Bool) async throws {
-        guard isReplacing, let attributes = value.attributes,
+    /// another one that moves, too, or whose place such a one takes, its format and version tag are kept.
+    private func put(_ value: Cargo, in store: ContainerStore, isSwapped: Bool) async throws {
+        guard isSwapped, let attributes = value.attributes,
             let format = attributes.serializer.flatMap({ SerializerFormat(rawValue: $0) }), format != .data
         else { return try await store.transaction.setData(value.data, for: value.to) }
         let key = value.to.serialized(format)

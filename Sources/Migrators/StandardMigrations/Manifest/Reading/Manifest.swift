@@ -54,17 +54,28 @@ package struct Manifest: Sendable {
             }
         }
         for (index, chain) in chains.enumerated() {
-            guard chains[..<index].contains(where: { $0.idPrefix == chain.idPrefix }) else { continue }
-            _ = faults.collect { () throws(ManifestFaults) in
-                throw ManifestPlace(step: "container '\(chain.container.name)'", number: index + 1, in: "containers")
-                    .error("there are two containers with this name in '\(chain.container.store)'")
-            }
+            let place = ManifestPlace(step: "container '\(chain.container.name)'", number: index + 1, in: "containers")
+            guard let mistake = Self.mistake(in: chain, beside: chains[..<index]) else { continue }
+            _ = faults.collect { () throws(ManifestFaults) in throw place.error(mistake) }
         }
         for step in steps { _ = faults.collect { () throws(ManifestFaults) in try step.validate() } }
         try faults.check()
         try ManifestOrder(steps).check()
         self.steps = steps
         self.containers = chains
+    }
+
+    /// Why a container cannot be beside others.
+    private static func mistake(in chain: ContainerChain, beside others: ArraySlice<ContainerChain>) -> String? {
+        let container = chain.container
+        if others.contains(where: { $0.idPrefix == chain.idPrefix }) {
+            return "there are two containers with this name in '\(container.store)'"
+        }
+        let key = container.versionKey.name
+        let other = others.first { $0.container.store == container.store && $0.container.versionKey.name == key }
+        return other.map {
+            "its version key, '\(key)', is also that of the container '\($0.container.name)'; give one of them another one"
+        }
     }
 
     private static func fault(_ message: String) -> ManifestFaults {
