@@ -83,19 +83,31 @@ extension FileStore {
 
     /// Passes the names of values that have not expired; see ``forEachName(in:prefix:after:limit:_:)``.
     func forEachPresentName(
-        in directory: DurableDirectory, prefix: String, after: String?, limit: Int?, _ body: (String) -> Bool
+        in directory: DurableDirectory, links: Bool, prefix: String, after: String?, limit: Int?,
+        _ body: (String) -> Bool
     ) throws {
         var (rest, last) = (limit ?? .max, after)
         while rest > 0 {
-            let names = try listed.names(in: directory, prefix: prefix, after: last, limit: limit.map { _ in rest })
+            let names = try listed.names(
+                in: directory, links: links, prefix: prefix, after: last, limit: limit.map { _ in rest })
             for name in names.map({ String(decoding: $0, as: UTF8.self) }) {
                 last = name
-                let file = try directory.open(RelativePath(pieces: FileName(name.utf8).entries))
-                guard let file, try !(StoredAttributes.recorded(of: file)?.isExpired ?? false) else { continue }
+                guard try isPresent(name, in: directory) else { continue }
                 rest -= 1
                 guard body(name) else { return }
             }
             guard limit != nil, !names.isEmpty else { return }
+        }
+    }
+
+    private func isPresent(_ name: String, in directory: DurableDirectory) throws -> Bool {
+        do {
+            let file = try directory.open(RelativePath(pieces: FileName(name.utf8).entries))
+            guard let file else { return false }
+            return try !(StoredAttributes.recorded(of: file)?.isExpired ?? false)
+        } catch let error as StorageError {
+            guard case .irregularFile = error.cause else { throw error }
+            return true
         }
     }
 }

@@ -217,15 +217,17 @@ extension FileStore: EnumerableBackend {
     ) throws {
         let directory = try directory(of: place)
         guard try directory.mayExpire else {
-            let names = try listed.names(in: directory, prefix: prefix, after: after, limit: limit)
+            let names = try listed.names(
+                in: directory, links: place.directory == nil, prefix: prefix, after: after, limit: limit)
             for name in names where !body(String(decoding: name, as: UTF8.self)) { break }
             return
         }
-        try forEachPresentName(in: directory, prefix: prefix, after: after, limit: limit, body)
+        try forEachPresentName(
+            in: directory, links: place.directory == nil, prefix: prefix, after: after, limit: limit, body)
     }
 
     package func forEachPlace(_ body: (StorageNamespace) -> Bool) throws {
-        let listing = ValueListing(directory: root)
+        let listing = ValueListing(directory: root, givesLinks: true)
         _ = try listing.forEachPlaceFolder { folders, last in
             guard let place = PlaceName.place(folders: folders, last: last) else { return true }
             let path = folders.map { $0 + [FileName.folderMark] } + [last]
@@ -233,7 +235,7 @@ extension FileStore: EnumerableBackend {
             let directory = try directory(of: place)
             if !isEmpty, try directory.mayExpire {
                 isEmpty = true
-                try forEachPresentName(in: directory, prefix: "", after: nil, limit: 1) { _ in
+                try forEachPresentName(in: directory, links: true, prefix: "", after: nil, limit: 1) { _ in
                     isEmpty = false
                     return false
                 }

@@ -42,14 +42,15 @@ final class ListedNames: Sendable {
 
     /// The names of the values below a folder, ascending.
     ///
+    /// - Parameter links: Whether to give symbolic links, too; see ``ValueListing/givesLinks``.
     /// - Throws: What the listing throws.
     func names(
-        in directory: DurableDirectory, prefix: String, after: String?, limit: Int?
+        in directory: DurableDirectory, links: Bool, prefix: String, after: String?, limit: Int?
     ) throws -> ArraySlice<[UInt8]> {
         let path = Array(directory.path.utf8)
         // The caller of a first page may not want another.
         guard let limit, limit > 0, let after else {
-            return try page(NamePage(prefix: prefix, after: after, limit: limit), in: directory).names[...]
+            return try page(NamePage(prefix: prefix, after: after, limit: limit), in: directory, links).names[...]
         }
         let first = Array(after.utf8)
         // Taken out during the listing, so that two threads that list at once do not block each other.
@@ -61,7 +62,7 @@ final class ListedNames: Sendable {
             return page
         }
         let found = try page(
-            NamePage(prefix: prefix, after: after, limit: limit, ahead: Self.most), in: directory)
+            NamePage(prefix: prefix, after: after, limit: limit, ahead: Self.most), in: directory, links)
         if let folders = found.folders, found.names.count > limit {
             let new = Kept(
                 path: path, prefix: prefix, after: first, names: found.names, isComplete: found.isComplete,
@@ -73,11 +74,11 @@ final class ListedNames: Sendable {
 
     /// - Returns: The status of the listed folders before the listing; `nil` if changes of them might go unnoticed.
     private func page(
-        _ asked: NamePage, in directory: DurableDirectory
+        _ asked: NamePage, in directory: DurableDirectory, _ givesLinks: Bool
     ) throws -> (names: [[UInt8]], isComplete: Bool, folders: [(path: RelativePath?, status: FileStatus)]?) {
         var page = asked
         var folders: [(path: RelativePath?, status: FileStatus)]? = []
-        let listing = ValueListing(directory: directory) { path in
+        let listing = ValueListing(directory: directory, givesLinks: givesLinks) { path in
             guard let count = folders?.count, count < Self.mostFolders,
                 let status = try directory.tellingStatus(of: path)
             else { return folders = nil }
@@ -168,6 +169,9 @@ struct NamePage {
 /// so is the database that the SQLite store keeps in a folder.
 struct ValueListing {
     let directory: DurableDirectory
+    /// Whether a symbolic link in the place of a value's file counts. It cannot be read, and the error says so; left
+    /// out, it would be missing from copies and backups without a word. Other programs' folders may have links.
+    var givesLinks = false
     /// Called with the path of each folder before its names are listed.
     var begins: ((RelativePath?) throws -> Void)?
 
@@ -202,7 +206,8 @@ struct ValueListing {
         try directory.forEachEntry(in: path) { entry, kind in
             if kind == .directory, let piece = unmarked(entry, after: folders) {
                 goesOn = try forEachName(in: place, folders: folders + [piece], body)
-            } else if kind == .regular, let name = FileName.name(folders: folders, file: entry),
+            } else if kind == .regular || kind == .symbolicLink && givesLinks,
+                let name = FileName.name(folders: folders, file: entry),
                 !folders.isEmpty || (try? isOfDatabase(entry, in: place)) != true
             {
                 goesOn = try body(name)
