@@ -68,6 +68,7 @@ struct StoreCopyTests {
         #expect(
             ending.text == """
                 3001 of 3002 values were copied to 'other', which had 1
+                1 of them replaced another value in 'other'
                 3002 values were removed from 'file'
 
                 """, "\(ending.errors)")

@@ -45,7 +45,8 @@ extension StorageError {
         case SQLITE_FULL: (.noSpace, "free some space, or move the database to another disk")
         case SQLITE_CORRUPT:
             (.corrupt, "restore it from a backup, or rescue what is readable with: sqlite3 FILE .recover")
-        case SQLITE_NOTADB: (.corrupt, "choose another 'path', or restore the database from a backup")
+        case SQLITE_NOTADB:
+            (.corrupt, "move it away with its '-wal' and '-shm' files, and restore its values from a backup")
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
             (.permissionDenied, "check the owner and the mode of the database and of its folder")
         case SQLITE_TOOBIG: (.valueTooLarge, "map the domain to a store for large values")

@@ -43,6 +43,9 @@ extension Command {
             Output.line(
                 "\(report.copied) of \(report.total.counted("value")) \(verb(report.total)) copied to '\(report.to)', "
                     + "which had \(report.equal)")
+            if !isPlan, arguments.has("--overwrite"), !report.conflicts.isEmpty {
+                Output.line("\(report.conflicts.count) of them replaced another value in '\(report.to)'")
+            }
             if report.sealedInPlace > 0 {
                 Output.line(
                     "\(report.sealedInPlace.counted("value")) \(verb(report.sealedInPlace)) sealed in the folders "

@@ -72,7 +72,10 @@ extension MigrationEngine {
     private func known(_ id: String) async throws -> KnownMigration {
         if let known = registry.known(id) { return known }
         if let known = try await knownMigrations().first(where: { $0.id == id }) { return known }
-        throw MigrationError(.unresolvedDependency, "the migration '\(id)' is not registered, and no pack has it")
+        throw MigrationError(
+            .unresolvedDependency,
+            "the migration '\(id)' is not registered, and no pack has it; to undo or confirm a move of many values, "
+                + "configure its pack again, or let the app that has it do so")
     }
 
     private func alone(with id: String, _ body: @escaping @Sendable (BulkLedger) throws -> Void) async throws {

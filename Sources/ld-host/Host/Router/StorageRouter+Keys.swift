@@ -151,7 +151,7 @@ extension StorageRouter {
                     .busy,
                     "the key \(entry.id) still seals \(count == 1 ? "a value" : "\(count) values"), e.g. "
                         + "'\(example)'",
-                    hint: "run: ld-host reseal")
+                    hint: "run: ld-host reseal; a value that it cannot open has to be restored or removed")
             }
             state.entries.removeAll { $0.id == entry.id }
             return true

@@ -14,8 +14,8 @@ package struct UnsealedValues: Sendable {
 
     /// How to seal them.
     package var hint: String {
-        "they are readable without stores.\(ConfigurationPath([store])).sealing; to seal them, configure a second, "
-            + "sealed store in another location: ld-host store copy \(store) SECOND --move"
+        "they are readable without stores.\(ConfigurationPath([store])).sealing, so unset it; to seal them, configure a "
+            + "second, sealed store in another location, and then run: ld-host store copy \(store) SECOND --move"
     }
 }
 

@@ -33,7 +33,7 @@ import Testing
         #expect(old.map(\.values) == [1])
         try await router.rotateKeys()
         let error = try await StorageError.of { try await router.retireKey(old[0].id) }
-        #expect(error.code == .busy && error.hint == "run: ld-host reseal")
+        #expect(error.code == .busy && error.hint.hasPrefix("run: ld-host reseal"))
         #expect(
             error.message.contains("the key \(old[0].id) still seals a value, e.g. '") && error.message.hasSuffix("/k'")
         )

@@ -59,7 +59,8 @@ extension RowChunk {
             guard try isAsLeft(change, key, key.readStored(&views)) else {
                 throw MigrationError(
                     .validationFailed,
-                    "'\(key.address)' may have changed since the migration '\(row.id)', so it is not undone")
+                    "'\(key.address)' may have changed since the migration '\(row.id)', so it is not undone; if a later "
+                        + "migration has changed it, roll that one back first")
             }
             if change.before == nil { changes.append(key.changing(to: nil)) }
             guard change.before != nil, change.isLeft != true else { continue }

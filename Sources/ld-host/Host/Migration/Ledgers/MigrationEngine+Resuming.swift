@@ -32,7 +32,7 @@ extension MigrationEngine {
     ) async -> MigrationResumption.Entry {
         do {
             guard case .bulk(let migration)? = try await knownMigrations().first(where: { $0.id == id }) else {
-                throw MigrationError(.unresolvedDependency, "this program does not know it")
+                throw MigrationError(.unresolvedDependency, "this program does not know it; configure its pack again")
             }
             if undoing {
                 try await rollbackRange(id) { _ in }
