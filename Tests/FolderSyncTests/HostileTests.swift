@@ -137,6 +137,17 @@ struct HostileTests {
         #expect(try Set(expected).isSubset(of: FolderSync.open(path("")).numbers()))
     }
 
+    @Test("what a crash has left behind the last record is not reported once the writer has gone on")
+    func rest() throws {
+        let file = try "shared/a/\(folder.segments(of: "shared/a")[0])"
+        let whole = try #require(folder.content(file))
+        try folder.write(whole + [UInt8](repeating: 0, count: 200), to: file)
+        try FolderSync.open(path("")).publish(Numbered("a", "later", 100).record())
+        let log = LogRecorder()
+        #expect(try FolderSync.open(path(""), log: log).numbers() == expected + [100])
+        #expect(log.messages == [])
+    }
+
     @Test("every prefix of a segment is read to its last whole record, and reading resumes there")
     func prefixes() throws {
         let file = try "shared/a/\(folder.segments(of: "shared/a")[0])"

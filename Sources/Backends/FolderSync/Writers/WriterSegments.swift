@@ -122,12 +122,17 @@ struct WriterSegments {
                 known[name] = offset
                 guard !counts || body(frame) else { return false }
             }
-            // Of a frame that is being written, or arrives, a part is missing, and not for long.
-            if try reader.isDamaged || reader.hasRest && !directory.hasChanged(name, within: Self.arrival) {
-                damaged.insert(name)
-            }
+            // Of a frame that is being written, or arrives, a part is missing, and not for long. What a crash has left
+            // behind the last frame does not matter to who goes on after it.
+            let isLost = try reader.isDamaged || reader.hasRest && !directory.hasChanged(name, within: Self.arrival)
+            if isLost, !isFollowed(name, from: reader.offset) { damaged.insert(name) }
         }
         return true
+    }
+
+    /// Whether a segment continues another from an offset, or from before it.
+    private func isFollowed(_ name: SegmentName, from offset: Int) -> Bool {
+        segments.contains { $0.previous.map { $0.name == name && $0.length <= offset } ?? false }
     }
 
     /// Notes why what continues from a segment is not read.
