@@ -74,10 +74,7 @@ extension RouterReplica {
         for _ in 0..<Self.attempts where !rest.isEmpty {
             let list = ChangeList(open, capacity: 2 * rest.count + 2)
             for index in rest { list.addValue(of: changes[index], at: index, key(at: changes[index].address)) }
-            // Names of entries are hashes. In their order, a store that keeps names in order writes each place once.
-            for index in rest.sorted(by: { changes[$0].name < changes[$1].name }) {
-                list.addEntry(of: changes[index], isNew: stores[changes[index].name] == nil)
-            }
+            for index in rest { list.addEntry(of: changes[index], isNew: stores[changes[index].name] == nil) }
             let saves = progress != nil && refused.isEmpty
             if saves, let progress { list.add(SyncPlace.progressName, progress) }
             if saves, known != saved { list.add(SyncPlace.storesName, known.encoded()) }
