@@ -243,25 +243,16 @@ extension ContainerChain {
         for change in step.changes ?? [] {
             switch change {
             case .renames(let renames):
-                var (sources, destinations): ([String: String], [String: String]) = ([:], [:])
-                for rename in renames {
-                    let (from, to) = (try stored(rename.from), try stored(rename.to))
-                    if from == to { continue }
-                    if let other = sources.updateValue(to, forKey: from) {
-                        throw conflict("\(what) moves '\(from)' to '\(other)' and to '\(to)'; a value has one place")
-                    }
-                    if let other = destinations.updateValue(from, forKey: to) {
-                        throw conflict("\(what) moves '\(other)' and '\(from)' to '\(to)'; a key has one value")
-                    }
+                let moves = try renames.map { (rename) throws(MigrationError) in
+                    (from: try stored(rename.from), to: try stored(rename.to))
+                }
+                if let collision = ContainerMove.collision(of: moves.filter { $0.from != $0.to }) {
+                    throw MigrationError(.conflict, refused("\(what) \(collision)").message)
                 }
             case .remove(let key), .setDefault(let key, _): _ = try stored(key)
             case .prefix, .move: break
             }
         }
-    }
-
-    private func conflict(_ what: String) -> MigrationError {
-        MigrationError(.conflict, refused(what).message)
     }
 
     /// - Throws: `validationFailed` with the first missing step.

@@ -224,18 +224,26 @@ struct ContainerMove {
     private func check(
         _ moves: [(from: AnyStorageKey, to: AnyStorageKey)], _ store: ContainerStore
     ) throws(MigrationError) {
-        var (sources, destinations): ([String: String], [String: String]) = ([:], [:])
+        if let collision = Self.collision(of: moves.map { ($0.from.address, $0.to.address) }) {
+            throw Self.collision(store, collision)
+        }
         for (from, to) in moves {
-            if let other = sources.updateValue(to.address, forKey: from.address) {
-                throw Self.collision(
-                    store, "moves '\(from.address)' to '\(other)' and to '\(to.address)'; a value has one place")
-            }
-            if let other = destinations.updateValue(from.address, forKey: to.address) {
-                throw Self.collision(
-                    store, "moves '\(other)' and '\(from.address)' to '\(to.address)'; a key has one value")
-            }
             try MigrationUtils.validateCompatibility(from: from.descriptor, to: to.descriptor, allowingOtherTypes: true)
         }
+    }
+
+    /// What some moves do that no moves at once can: two to one key, or one to two; `nil` if they do not.
+    static func collision(of moves: [(from: String, to: String)]) -> String? {
+        var (sources, destinations): ([String: String], [String: String]) = ([:], [:])
+        for (from, to) in moves {
+            if let other = sources.updateValue(to, forKey: from) {
+                return "moves '\(from)' to '\(other)' and to '\(to)'; a value has one place"
+            }
+            if let other = destinations.updateValue(from, forKey: to) {
+                return "moves '\(other)' and '\(from)' to '\(to)'; a key has one value"
+            }
+        }
+        return nil
     }
 
     private static func collision(_ store: ContainerStore, _ what: String) -> MigrationError {
