@@ -66,15 +66,13 @@ final class Database: Sendable {
     ///   - body: Called again if the disk was full, and emptying the log has freed space.
     func write<Result>(adding count: Int?, _ body: (Change) throws -> Result) throws -> Result {
         try turns.take {
-            if let count { try makeRoom(count) }
             let result: Result
-            do { result = try writeOnce(count, body) } catch let error as StorageError where error.code == .noSpace {
-                guard let writer, try writer.emptyLog(waiting: 200) else { throw error }
-                do { result = try writeOnce(count, body) } catch {
-                    // The reserve was in the log that was emptied.
-                    _ = reserve.keep(adding: 0)
-                    throw error
-                }
+            do { result = try writeMakingRoom(count, body) } catch let error as StorageError
+                where error.code == .noSpace
+            {
+                // The reserve may have been in a log that was emptied for the change.
+                _ = reserve.keep(adding: 0)
+                throw error
             }
             if let writer, writer.checkpointing.takeUrgency(), (try? writer.emptyLog(waiting: 200)) == true {
                 _ = reserve.keep(adding: 0)
@@ -84,6 +82,14 @@ final class Database: Sendable {
                 _ = reserve.keep(adding: 0)
             }
             return result
+        }
+    }
+
+    private func writeMakingRoom<Result>(_ count: Int?, _ body: (Change) throws -> Result) throws -> Result {
+        if let count { try makeRoom(count) }
+        do { return try writeOnce(count, body) } catch let error as StorageError where error.code == .noSpace {
+            guard let writer, try writer.emptyLog(waiting: 200) else { throw error }
+            return try writeOnce(count, body)
         }
     }
 
@@ -114,8 +120,6 @@ final class Database: Sendable {
         let free = try writer.number(of: "freelist_count") * Int64(Connection.pageSize)
         guard free > count + count / 4 + 4 * Connection.pageSize, reserve.keep(adding: count, usesFreePages: true)
         else {
-            // The reserve was in the log that was emptied.
-            _ = reserve.keep(adding: 0)
             throw full
         }
     }
