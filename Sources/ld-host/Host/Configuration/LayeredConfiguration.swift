@@ -117,7 +117,8 @@ extension LayeredConfiguration {
         }
     }
 
-    /// A number of seconds. One that no limit allows is as near as a day: the settings are also read to report it.
+    /// A number of seconds, at most those of a day. A greater one is out of range, which is reported once the settings
+    /// are there.
     func duration(at path: [String]) throws(StorageError) -> Duration? {
         try double(at: path).map { .seconds(min(max(0, $0), 86_400)) }
     }

@@ -56,7 +56,9 @@ struct KeySource: Sendable {
     }
 
     /// What to do when a key is lost. A backup does not contain it.
-    static let whenLost = "put back a copy; for what to do without one, see Operating.md in share/doc/localdata"
+    static let whenLost =
+        "put back a copy; for what to do without one, see the guide Operating.md, which is installed in "
+        + "share/doc/localdata"
 
     /// The error for an existing ring whose key is missing.
     var missing: StorageError {

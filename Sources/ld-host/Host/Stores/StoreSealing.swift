@@ -163,7 +163,7 @@ final class WrappedRing: Sendable {
                 .cannotOpen,
                 "the key ring of store '\(source.store)' cannot be opened: \(source.source) is not the one that sealed "
                     + "it, or the ring was changed; everything stays as it is",
-                hint: "give the right key or passphrase, or restore the ring from a backup")
+                hint: "give the right key or passphrase, or \(KeySource.whenLost)")
         }
         defer { opened.resetBytes(in: 0..<opened.count) }
         let ring = try opened.withBuffer { (bytes) throws(StorageError) in try SecretBytes(copying: bytes) }
