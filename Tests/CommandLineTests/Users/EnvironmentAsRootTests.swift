@@ -46,6 +46,31 @@ struct EnvironmentAsRootTests {
         #expect(missing.errors.contains("/nonexistent"))
     }
 
+    @Test("a configuration that another user has put into an open folder is refused, and one of root counts")
+    func plantedConfiguration() throws {
+        let (user, other) = (users.first, users.stranger)
+        let open = try users.shared("open", owner: user, mode: 0o777)
+        try users.makeFolder("\(open)/localdata", 0o777, user)
+        let file = "\(open)/localdata/config.json"
+        let planted = try users.shell(
+            other, "umask 022; echo '{directories: {data: \"/tmp/elsewhere\"}}' >\(file)")
+        #expect(planted.status == 0, "\(planted.errors)")
+        let variables = ["XDG_CONFIG_HOME": open]
+        for words in [
+            ["set", "userDefaults/a", "1"], ["get", "userDefaults/a"], ["config", "set", "log.level", "info"],
+        ] {
+            let refused = try users.run(user, program: "\(Users.products)/ld-host", words, adding: variables)
+            #expect(refused.status == 2)
+            #expect(
+                refused.errors.contains(
+                    "\(file): expected a file of uid \(user.number) or uid 0 (root), found one of uid \(other.number)"),
+                "\(refused.errors)")
+        }
+        #expect(chown(file, 0, 0) == 0)
+        let counts = try users.run(user, "config", "get", "directories.data", adding: variables)
+        #expect(counts.text == "/tmp/elsewhere\n", "\(counts)")
+    }
+
     @Test("an app, which other processes may inspect, and ld-host see the same data")
     func sameData() throws {
         let user = users.second

@@ -88,9 +88,10 @@ extension ConfigurationDocument {
     /// Never waits: what is no regular file - a FIFO, a device, a directory - is refused without reading it. At most
     /// `maximumSize` bytes are read, also from a file that grows meanwhile.
     ///
+    /// - Parameter isOwn: Whether the file has to be the effective user's or root's, since nobody named it.
     /// - Throws: `permissionDenied` if the file may not be read, `fileError` if it cannot be, `invalidConfiguration`
-    ///   if it is no regular file, empty, too large, or not well formed.
-    package init?(path: String) throws(StorageError) {
+    ///   if it is no regular file, another user's, empty, too large, or not well formed.
+    package init?(path: String, isOwn: Bool = false) throws(StorageError) {
         let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
         guard file >= 0 else {
             // ENOTDIR: a home of /dev/null, as service users have, has no configuration either.
@@ -105,6 +106,7 @@ extension ConfigurationDocument {
                 .invalidConfiguration,
                 "configuration \(path): expected a regular file, found \(Self.kind(of: status.st_mode))")
         }
+        if isOwn { try Self.requireOwner(status.st_uid, path) }
         guard status.st_size <= Self.maximumSize else { throw Self.tooLarge(path, "\(status.st_size)") }
         let bytes = try Self.contents(of: file, path: path)
         // What an interrupted copy or a full disk left; taken for settings, it would set every domain to its default.
@@ -114,6 +116,16 @@ extension ConfigurationDocument {
                 hint: "restore it from a backup, or start with the defaults: echo '{}' > '\(path)'")
         }
         try self.init(bytes: bytes, source: path)
+    }
+
+    /// Another user may have put the file into a folder that others can write to: it says where values are stored.
+    private static func requireOwner(_ owner: uid_t, _ path: String) throws(StorageError) {
+        let user = geteuid()
+        guard owner != user, owner != 0 else { return }
+        let expected = user == 0 ? "uid 0 (root)" : "uid \(user) or uid 0 (root)"
+        throw StorageError(
+            .invalidConfiguration, "configuration \(path): expected a file of \(expected), found one of uid \(owner)",
+            hint: "if you trust what it says, replace it by a copy of your own; else remove it")
     }
 
     private static func contents(of file: Int32, path: String) throws(StorageError) -> [UInt8] {

@@ -64,7 +64,8 @@ extension ConfigurationLayer {
     /// KEY is a path in its text form. VALUE is JSON5 if it parses as such, else a plain string; for a key that takes
     /// only strings, a value that is not in quotes is plain too, so that `app.version=1.10` keeps its zero.
     ///
-    /// - Throws: `invalidConfiguration` if there is no equals sign or the key is not well formed.
+    /// - Throws: `invalidConfiguration` if there is no equals sign, the key is not well formed, or the value of a key
+    ///   that takes no text begins as an object or array and is none.
     package init(assignment: String, schema: ConfigurationSchema = .host) throws(StorageError) {
         let (path, rest) = try ConfigurationPath.prefix(of: assignment)
         guard rest.first == "=" else {
@@ -73,8 +74,13 @@ extension ConfigurationLayer {
                 hint: "for example -c log.level=debug")
         }
         let text = String(rest.dropFirst())
-        var value = (try? JSONValue(json5: text, source: "-c")) ?? .string(text)
-        if schema.rule(for: path.segments)?.kind.takesText == true {
+        let kind = schema.rule(for: path.segments)?.kind
+        var value: JSONValue
+        do throws(StorageError) { value = try JSONValue(json5: text, source: "the value of \(path)") } catch {
+            if let kind, !kind.takesText, let first = text.first, "{[".contains(first) { throw error }
+            value = .string(text)
+        }
+        if kind?.takesText == true {
             switch value {
             case .integer, .double, .bool, .null: value = .string(text)
             case .string, .array, .object: break

@@ -105,7 +105,7 @@ extension ConfigurationLocations {
     ) throws(StorageError) -> LayeredConfiguration {
         var layers = [ConfigurationLayer(.default, source: "default", value: schema.defaults)]
         if let document = try Self.document(systemFile) { layers.append(ConfigurationLayer(.system, document)) }
-        if let userFile, let document = try Self.document(userFile) {
+        if let userFile, let document = try Self.document(userFile, isOwn: true) {
             layers.append(ConfigurationLayer(.user, document))
         }
         if let namedFile {
@@ -121,8 +121,8 @@ extension ConfigurationLocations {
     }
 
     /// The document at a path; `nil` if it is missing.
-    private static func document(_ path: String) throws(StorageError) -> ConfigurationDocument? {
-        if let document = try ConfigurationDocument(path: path) { return document }
+    private static func document(_ path: String, isOwn: Bool = false) throws(StorageError) -> ConfigurationDocument? {
+        if let document = try ConfigurationDocument(path: path, isOwn: isOwn) { return document }
         let folder = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
         for link in [path, folder] {
             var (own, target) = (stat(), stat())
@@ -138,6 +138,12 @@ extension ConfigurationLocations {
         if let document = try ConfigurationDocument(path: path) { return document }
         throw StorageError(
             .invalidConfiguration, "configuration \(path), named by \(who): expected a file, found none",
-            hint: "make one that starts empty: echo '{}' > '\(path)'")
+            hint: "make one that starts empty: \(emptying(path))")
+    }
+
+    private static func emptying(_ path: String) -> String {
+        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+        let making = folder.isEmpty || HostFile.exists(folder) ? "" : "mkdir -p \(PathText.shellQuoted(folder)) && "
+        return making + "echo '{}' > \(PathText.shellQuoted(path))"
     }
 }
