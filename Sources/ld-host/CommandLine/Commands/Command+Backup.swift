@@ -10,8 +10,8 @@ extension Command {
             Writes the values of all domains, or of those that --domain names, to FILE, with their attributes, the ledger
             of their migrations and the host's key rings. FILE is sealed under a passphrase, which is typed twice. It is
             read back and verified before it gets its name. Values of keys with an encryption policy stay sealed in it;
-            the keys of sealed stores do not come along: restore seals the values again. Ends with status 2 if a value
-            could not be read and is not in FILE.
+            the keys of sealed stores do not come along: restore seals the values again. Ends with status 2 if a value,
+            or the store of a domain that is not named, could not be read and is not in FILE.
             """,
         options: [
             Option(name: "--domain", value: "DOMAIN", help: "only values of this domain; may be given more than once"),

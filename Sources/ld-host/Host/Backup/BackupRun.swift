@@ -17,10 +17,13 @@ struct BackupRun {
 
     let snapshot: RouterSnapshot
     private var sources: [Source] = []
+    /// The domains that are left out, with the reason.
+    private var leftOut: [String: StorageError] = [:]
     private let rings: BackupRings?
     private let progress: @Sendable (StepProgress) -> Void
 
-    /// - Parameter domains: Empty for all that a store serves.
+    /// - Parameter domains: Empty for all that a store serves; those whose store cannot be opened or listed then are
+    ///   left out, and the report says so.
     /// - Throws: `unsupported` if a store cannot list its values; why a store cannot be opened.
     init(
         _ snapshot: RouterSnapshot, _ domains: [String], progress: @escaping @Sendable (StepProgress) -> Void
@@ -33,22 +36,34 @@ struct BackupRun {
         rings = try BackupRings(snapshot)
         let folders = rings?.places() ?? []
         for domain in (domains.isEmpty ? Array(snapshot.settings.routes.keys) : domains).sorted(by: Self.precedes) {
-            let open = try snapshot.slot(for: domain).openIfNeeded()
-            guard open.store.abilities.enumeration != nil else {
-                throw StorageError(
-                    .unsupported, "store '\(open.name)' cannot list its values of '\(domain)'",
-                    hint: "leave the domain out: name the others with --domain")
+            do throws(StorageError) { sources.append(try Self.source(domain, snapshot, folders)) } catch {
+                guard domains.isEmpty else { throw error }
+                leftOut[domain] = error
             }
-            var source = Source(domain: domain, open: open)
-            // The rings of keys know the folders that apps have chosen for what they seal.
-            var places = try snapshot.places(in: open, withFolders: true)
-            for folder in folders where folder.identity == open.identity { places[folder.namespace] = .all }
-            source.places = places.filter { $0.key.domain == domain }.map { ($0, $1) }
-                .sorted { Self.precedes($0.namespace.scope, $1.namespace.scope) }
-            source.ledger = try DomainHistory(snapshot: snapshot, source: open, domains: [domain]).names()
-                .sorted(by: Self.precedes)
-            sources.append(source)
         }
+        // A file without any domain would be no backup.
+        if sources.isEmpty, let error = leftOut.min(by: { Self.precedes($0.key, $1.key) })?.value { throw error }
+    }
+
+    /// A domain, with its places and its part of the ledger.
+    private static func source(
+        _ domain: String, _ snapshot: RouterSnapshot, _ folders: Set<SealedPlace>
+    ) throws(StorageError) -> Source {
+        let open = try snapshot.slot(for: domain).openIfNeeded()
+        guard open.store.abilities.enumeration != nil else {
+            throw StorageError(
+                .unsupported, "store '\(open.name)' cannot list its values of '\(domain)'",
+                hint: "leave the domain out: name the others with --domain")
+        }
+        var source = Source(domain: domain, open: open)
+        // The rings of keys know the folders that apps have chosen for what they seal.
+        var places = try snapshot.places(in: open, withFolders: true)
+        for folder in folders where folder.identity == open.identity { places[folder.namespace] = .all }
+        source.places = places.filter { $0.key.domain == domain }.map { ($0, $1) }
+            .sorted { precedes($0.namespace.scope, $1.namespace.scope) }
+        source.ledger = try DomainHistory(snapshot: snapshot, source: open, domains: [domain]).names()
+            .sorted(by: precedes)
+        return source
     }
 
     private static func precedes(_ left: String, _ right: String) -> Bool {
@@ -60,6 +75,7 @@ struct BackupRun {
         to target: BackupTarget, _ crypto: LoadedCrypto, under key: EnvelopeKey, as style: EnvelopeStyle
     ) throws(StorageError) -> BackupReport {
         var report = BackupReport(file: target.path)
+        report.failures = leftOut.mapValues(\.message)
         var expected = 0
         for source in sources {
             for (place, names) in source.places { try forEachName(names, in: place, of: source) { _ in expected += 1 } }
@@ -233,7 +249,8 @@ package struct BackupReport: Encodable, Sendable {
     package internal(set) var rings = 0
     /// The number of entries of the ledger.
     package internal(set) var ledger = 0
-    /// Values that could not be read and are not in the file, with the reason.
+    /// What could not be read and is not in the file, with the reason: values by their addresses, and domains whose
+    /// store could not be opened.
     package internal(set) var failures: [String: String] = [:]
 
     init(file: String) { self.file = file }

@@ -152,7 +152,7 @@ extension StorageRouter {
     /// read back and verified before it gets its name.
     ///
     /// - Parameters:
-    ///   - domains: Empty for all that a store serves.
+    ///   - domains: Empty for all that a store serves; one whose store cannot be opened is left out then.
     ///   - overwriting: Whether to replace an existing file.
     ///   - style: How the file is sealed; `nil` for the best that the crypto provider offers.
     ///   - progress: Called after each value, on any thread.
