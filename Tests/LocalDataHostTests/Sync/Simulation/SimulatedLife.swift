@@ -4,7 +4,7 @@ import TestSupport
 /// The events in the life of a simulated group.
 enum SimulatedLife: String, CaseIterable, Sendable {
     case quiet, faulty, wiped, restored, joined, removed, everything, crowded, disturbed, cautious, brittle, aged,
-        merging, hostile, defiant, sealed, regrouped, shelved
+        merging, hostile, defiant, sealed, regrouped, shelved, rewound
 
     /// Those that `LOCALDATA_LIVES` lists, separated by commas, or all.
     static var wanted: [SimulatedLife] { allCases.filter { TestRun.isWanted($0.rawValue, in: "LOCALDATA_LIVES") } }
@@ -16,6 +16,7 @@ enum SimulatedLife: String, CaseIterable, Sendable {
         case .faulty: break
         case .wiped: hazards.wipes = 3
         case .restored: hazards.restores = 10
+        case .rewound: (hazards.rewinds, hazards.joins, hazards.steps, hazards.rounds) = (10, 4, 120, 8)
         case .joined: hazards.joins = 8
         case .shelved: (hazards.storesBack, hazards.steps, hazards.rounds) = (8, 120, 4)
         case .removed: (hazards.removals, hazards.devices) = (3, 5)
@@ -42,7 +43,7 @@ enum SimulatedLife: String, CaseIterable, Sendable {
         return hazards
     }
 
-    /// The number of schedules to run: 1,440 in all, and a hundred times as many with `LOCALDATA_TORTURE=1`.
+    /// The number of schedules to run: 1,500 in all, and a hundred times as many with `LOCALDATA_TORTURE=1`.
     var schedules: Int {
         let count =
             switch self {
@@ -53,7 +54,7 @@ enum SimulatedLife: String, CaseIterable, Sendable {
             case .everything: 110
             case .crowded: 20
             case .disturbed, .cautious, .brittle, .aged, .merging: 30
-            case .hostile: 60
+            case .hostile, .rewound: 60
             case .defiant, .regrouped: 30
             case .sealed: 20
             }
@@ -71,6 +72,8 @@ extension Simulation {
         var failures = 5
         var kills = 10
         var wipes = 0
+        /// The percentage of steps in which the network is saved, or goes back to a saved state.
+        var rewinds = 0
         var restores = 0
         /// The percentage of steps in which one store of a device goes back to an earlier state, or serves again.
         var storesBack = 0

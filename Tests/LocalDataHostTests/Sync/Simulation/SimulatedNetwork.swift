@@ -72,6 +72,21 @@ final class SimulatedNetwork {
         generation += 1
     }
 
+    /// All that the network has.
+    var image: [String: [Event]] { logs }
+
+    /// Goes back to an earlier state, like a server that was restored from a backup.
+    func putBack(_ image: [String: [Event]]) {
+        logs = image
+        for device in visible.keys {
+            for (writer, seen) in visible[device] ?? [:] {
+                visible[device]?[writer] = min(seen, logs[writer]?.count ?? 0)
+            }
+            visible[device]?[device.text] = logs[device.text]?.count ?? 0
+        }
+        generation += 1
+    }
+
     func publish(_ records: [SyncRecord], _ device: DeviceID) throws(StorageError) {
         let fails = random.chance(failures)
         let arriving = fails ? Int.random(in: 0...records.count, using: &random) : records.count

@@ -23,6 +23,7 @@ final class Simulation {
     private(set) var devices: [SimulatedDevice] = []
     private var operations: [Operation] = []
     private var made: [String: Int] = [:]
+    private var networkImages: [(step: Int, logs: [String: [SimulatedNetwork.Event]])] = []
     private var images: [(step: Int, device: DeviceID, disk: SimulatedDisk)] = []
     private var mayBeGone: Set<String> = []
     private var step = 0
@@ -125,6 +126,7 @@ final class Simulation {
             takeStep(device)
         }
         if random.chance(hazards.wipes) { network.wipe(); note("wiped") }
+        if hazards.rewinds > 0, random.chance(hazards.rewinds) { rewind() }
         if random.chance(hazards.restores) { imageOrRestore(device) }
         if hazards.storesBack > 0, random.chance(hazards.storesBack) { putStoreBack(device) }
         if random.chance(hazards.joins), devices.count < 5 { join() }
@@ -210,6 +212,15 @@ final class Simulation {
     private func adding(_ number: Int, to old: String?) -> String {
         let numbers = SimulatedSet(Data((old ?? "").utf8)).numbers.union([number])
         return String(decoding: SimulatedSet(numbers).data, as: UTF8.self)
+    }
+
+    /// Saves the network, or puts it back to what it was.
+    private func rewind() {
+        if random.chance(50) { return networkImages.append((step, network.image)) }
+        guard let image = networkImages.randomElement(using: &random) else { return }
+        note("the network goes back to step \(image.step)")
+        network.putBack(image.logs)
+        networkImages.removeAll { $0.step > image.step }
     }
 
     private func takeImage(of device: SimulatedDevice) {

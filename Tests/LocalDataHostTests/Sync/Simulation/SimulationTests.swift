@@ -21,7 +21,9 @@ struct SimulationTests {
 
     @Test(
         "schedules that have found a fault pass",
-        arguments: [(SimulatedLife.shelved, UInt64(6810)), (.shelved, 8836)])
+        arguments: [
+            (SimulatedLife.shelved, UInt64(6810)), (.shelved, 8836), (.aged, 2531), (.rewound, 1707), (.rewound, 3642),
+        ])
     func once(_ life: SimulatedLife, _ seed: UInt64) async throws {
         let violations = try await onIOThread { () throws(StorageError) in
             let simulation = Simulation(seed, life.hazards)

@@ -19,7 +19,11 @@ extension SyncEngine {
 
     private func takeInAll() throws(StorageError) {
         try followGroup()
-        if progress.position == nil { seen = [] }
+        ghosts = [:]
+        if progress.position == nil {
+            seen = []
+            group.beginReading()
+        }
         // Saved at the end of a pull from the beginning only, since what was not seen counts then.
         var position = progress.position
         var isMore = true
@@ -31,13 +35,16 @@ extension SyncEngine {
                 guard error.code == .positionLost, position != nil else { throw error }
                 try startOver()
                 (seen, position) = ([], nil)
+                group.beginReading()
                 continue
             }
             try take(page, upTo: seen == nil ? next : nil)
             position = next
         }
+        try withdrawGhosts()
         if let all = seen {
             try forgetUnseen(all)
+            try group.endReading()
             seen = nil
             // A new device does not acknowledge yet, so others may remove what it has seen.
             // What was passed over is read again as soon as more is known of the group.
@@ -284,6 +291,7 @@ extension SyncEngine {
         let isBack = isKnown && seen != nil && said.map { hasExpiredTooEarly($0.0, name) } ?? false
         guard isNew || isBack else {
             if !isKnown { counts.replayed += 1 }
+            if writer == group.me, known == nil { note(ghost: content, name: name) }
             return nil
         }
         if let said { clock.observe(said.0.version.time) }

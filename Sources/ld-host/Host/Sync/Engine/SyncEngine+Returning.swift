@@ -78,3 +78,56 @@ extension SyncEngine {
         return change
     }
 }
+
+/// What a device does about its own records that are on the transport again although they have ended: the transport was
+/// put back to an earlier state, or somebody has published them once more. The other members take them for replays, but
+/// to a device that joins they are as good as new.
+extension SyncEngine {
+    /// What an own record says that this device does not know any more.
+    struct Ghost {
+        let counter: UInt64
+        let version: SyncVersion
+        let history: SyncHistory
+        let address: String
+    }
+
+    /// Notes an own record that is older than what this device knows. Of a name, the last one counts: what a transport
+    /// gives of one that was removed ends with its removal.
+    func note(ghost content: SyncContent, name: String) {
+        guard !progress.isJoining else { return }
+        ghosts[name] =
+            if case .value(let version, let history, let address, _, _) = content.body {
+                Ghost(counter: content.counter, version: version, history: history, address: address)
+            } else { nil }
+    }
+
+    /// Lets records be published in the place of ghosts: that another device has a later version, or that the value was
+    /// removed. That removal is hardly later than the value, so nothing that was set since is lost.
+    func withdrawGhosts() throws(StorageError) {
+        defer { ghosts = [:] }
+        guard !isRestored, !progress.isJoining else { return }
+        var changes: [SyncChange] = []
+        for (name, ghost) in ghosts.sorted(by: { $0.key < $1.key }) where entries[name]?.published[group.me] == nil {
+            var entry = entries[name] ?? SyncEntry(address: ghost.address)
+            // A release of another device does not say which key it is about.
+            entry.address = ghost.address
+            // As one that was lost, it is replaced at once.
+            entry.lost[group.me] = ghost.counter
+            if entry.state == nil, entry.pending == nil, !entry.isParked, keys[name] != nil,
+                ghost.version.time < HybridClock.latest
+            {
+                let removal = SyncVersion(time: ghost.version.time + 1, author: group.me)
+                entry.state = SyncEntry.State(version: removal, history: ghost.history, hash: nil)
+                entry.state?.history.add(removal)
+                // Also of a manual key.
+                entry.isRequested = true
+            }
+            changes.append(SyncChange(name: name, entry: entry))
+            if changes.count >= 256 {
+                try commit(changes)
+                changes = []
+            }
+        }
+        try commit(changes)
+    }
+}

@@ -99,6 +99,8 @@ package final class SyncEngine {
     package internal(set) var counts = SyncCounts()
     /// What the pull that goes on has seen, if it began at the beginning.
     var seen: Set<SeenRecord>?
+    /// Own values that this pull has found on the transport, and that this device had replaced or removed.
+    var ghosts: [String: Ghost] = [:]
     /// The writers of records in this pull that are no members, as far as this device knew when it read them.
     var strangers: [DeviceID] = []
     var knownMembers: [DeviceID] = []

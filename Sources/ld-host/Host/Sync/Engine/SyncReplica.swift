@@ -165,9 +165,18 @@ package protocol SyncGroup: AnyObject {
 
     /// The records about the group that this device is to publish.
     func ownRecords() throws(StorageError) -> [SyncRecord]
+
+    /// What is taken in from here on is all that the transport has.
+    func beginReading()
+
+    /// All of that was taken in: what this device has published and was not among it, the transport does not have.
+    func endReading() throws(StorageError)
 }
 
 extension SyncGroup {
+    package func beginReading() {}
+    package func endReading() throws(StorageError) {}
+
     /// The keyed hash of a value with the attributes that belong to it on every device.
     func hash(of data: Data, _ attributes: ValueAttributes) throws(StorageError) -> SyncHash {
         var writer = ByteWriter(.bigEndian)
