@@ -18,6 +18,8 @@ final class MemberGroup: SyncGroup {
     private var sealer: RecordSealer
     /// The names of the log's records that this device has published.
     private var published: Set<String> = []
+    /// Those of them that the reading which goes on has found, if it began at the beginning.
+    private var found: Set<String>?
     /// Whether nothing has changed since all that is due was published.
     private var isPublished = false
 
@@ -132,6 +134,7 @@ final class MemberGroup: SyncGroup {
 
     func take(_ record: SyncRecord) throws(StorageError) -> Bool {
         guard record.name.hasPrefix(Self.recordPrefix) else { return false }
+        if record.writer == me.text { found?.insert(record.name) }
         let isByRemoved = log.state.removed.contains { $0.id.text == record.writer }
         // The log counts what it refuses.
         guard !isByRemoved, (try? log.add(record.content)) == true else { return true }
@@ -142,6 +145,15 @@ final class MemberGroup: SyncGroup {
 
     func ownRecords() throws(StorageError) -> [SyncRecord] {
         log.identified.map { SyncRecord(writer: me.text, name: Self.name(of: $0.id), content: $0.published) }
+    }
+
+    func beginReading() { found = [] }
+
+    func endReading() throws(StorageError) {
+        guard let found, !published.isSubset(of: found) else { return }
+        // E.g. since this device has used another transport meanwhile.
+        published.formIntersection(found)
+        try saveLog()
     }
 
     // MARK: Publishing the log
