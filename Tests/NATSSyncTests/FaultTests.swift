@@ -85,6 +85,16 @@ struct FaultTests {
         #expect(try whenElected { try device.fetch() }.records.count == count)
     }
 
+    @Test("a server that hangs leaves time for those behind it")
+    func hanging() throws {
+        let (hanging, server) = (try NATSServer(), try NATSServer())
+        try hanging.pause()
+        let device = try OpenTransport("\(hanging.url),\(server.url)", ["timeout": .number(3)])
+        try device.publish(0..<3)
+        #expect(try device.fetch().records.count == 3)
+        try hanging.resume()
+    }
+
     @Test("positions in a wiped server are lost, and the transport sets it up again")
     func wiped() throws {
         let server = try NATSServer()

@@ -91,7 +91,7 @@ extension ServerAddress {
     private func set(_ settings: OpaquePointer?, _ options: ServerOptions) -> natsStatus {
         var status = natsOptions_SetURL(settings, url)
         if status == NATS_OK { status = natsOptions_SetName(settings, "localdata") }
-        if status == NATS_OK { status = natsOptions_SetTimeout(settings, Int64(options.timeout * 1000)) }
+        if status == NATS_OK { status = natsOptions_SetTimeout(settings, Self.milliseconds(options)) }
         if status == NATS_OK { status = natsOptions_SetAllowReconnect(settings, false) }
         if status == NATS_OK { status = natsOptions_SetIgnoreDiscoveredServers(settings, true) }
         // A thread of the library would ask for the socket later.
@@ -99,6 +99,12 @@ extension ServerAddress {
         // Pings would come from a thread of the library. Calls have deadlines, and watches heartbeats.
         if status == NATS_OK { status = natsOptions_SetPingInterval(settings, 0) }
         return status
+    }
+
+    /// How long one server has to accept a connection. One that hangs leaves time for those behind it.
+    private static func milliseconds(_ options: ServerOptions) -> Int64 {
+        let count = options.servers.count
+        return Int64(options.timeout * 1000 * (count > 1 ? 0.9 / Double(count) : 1))
     }
 
     private func secure(_ settings: OpaquePointer?, _ options: ServerOptions) -> natsStatus {

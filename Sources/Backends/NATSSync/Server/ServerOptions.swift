@@ -39,7 +39,10 @@ struct ServerOptions: Sendable {
     let user: String
     let password: ServerSecret?
     var timeout: Double
+    /// The most bytes of a record's content.
     let largestRecord: Int
+    /// What every transport has to carry.
+    static let leastRecord = 262_144
     let syncsAlways: Bool
 
     /// The servers, for messages.
@@ -62,7 +65,7 @@ struct ServerOptions: Sendable {
         user = try options.string("user")
         password = try ServerSecret(options, text: "password", file: "passwordFile", kind: "password file")
         timeout = try options.number("timeout", in: 0.01...3600, unit: "seconds")
-        largestRecord = Int(try options.integer("largestRecord", in: 262_144...64_000_000))
+        largestRecord = Int(try options.integer("largestRecord", in: Int64(Self.leastRecord)...64_000_000))
         syncsAlways = try options.boolean("syncsAlways")
         guard (certificateFile == nil) == (keyFile == nil) else {
             throw StorageError(.invalidOptions, "options 'certificateFile' and 'keyFile' need each other")

@@ -10,7 +10,9 @@ extension Session {
                 .storeUnavailable,
                 "the server at \(host) accepts messages of at most \(link.server.largestMessage) bytes; records have up "
                     + "to \(options.largestRecord)",
-                hint: "raise the server's max_payload, or lower option 'largestRecord' to \(max(262_144, room))")
+                hint: room < ServerOptions.leastRecord
+                    ? "raise the server's max_payload to at least \(ServerOptions.leastRecord + Self.overhead)"
+                    : "raise the server's max_payload, or lower option 'largestRecord' to \(room)")
         }
         let seen = end.seen
         let (created, last) = try info(names)

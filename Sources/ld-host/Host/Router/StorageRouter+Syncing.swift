@@ -47,7 +47,7 @@ extension StorageRouter {
         _ device: SyncDevice, _ signals: AsyncStream<Void>, _ news: SyncNews, _ watches: SyncWatches,
         _ report: @Sendable (Result<SyncReport, StorageError>) -> Void
     ) async throws {
-        var failures = 0
+        var (failures, hasWorked) = (0, false)
         // What has to be looked at; `nil` for all.
         var due: Set<String>?
         var expiry = ContinuousClock.now
@@ -56,7 +56,7 @@ extension StorageRouter {
                 let changed = watches.take()
                 if let known = due, let changed { due = known.union(changed) } else { due = nil }
                 let result = try await sync(device, due, news)
-                (failures, due) = (0, [])
+                (failures, due, hasWorked) = (0, [], true)
                 news.saveLater(device)
                 report(.success(result))
                 guard expiry <= .now else { continue }
@@ -64,9 +64,7 @@ extension StorageRouter {
                 expiry = .now.advanced(by: .seconds(86_400))
             } catch {
                 if error.code == .cancelled, Task.isCancelled { throw CancellationError() }
-                guard [.storeUnavailable, .timedOut, .busy, .durabilityUnknown, .noSpace].contains(error.code) else {
-                    throw error
-                }
+                guard await mayPass(error, of: device, hasWorked) else { throw error }
                 report(.failure(error))
                 failures += 1
                 let longest = min(300, 0.5 * Double(1 << min(failures, 10)))
@@ -74,6 +72,14 @@ extension StorageRouter {
                 news.add()
             }
         }
+    }
+
+    /// Whether an error may be over by itself. A transport that has accepted this device and refuses it now may be one
+    /// whose credentials are being renewed, unless the device is no member any more.
+    private func mayPass(_ error: StorageError, of device: SyncDevice, _ hasWorked: Bool) async -> Bool {
+        if [.storeUnavailable, .timedOut, .busy, .durabilityUnknown, .noSpace].contains(error.code) { return true }
+        guard error.code == .permissionDenied, hasWorked else { return false }
+        return (try? await device.report()) != nil
     }
 
     /// - Parameter due: The addresses of values that may have changed here; `nil` for all.
