@@ -9,7 +9,7 @@ extension StorageRouter {
     @discardableResult
     public func createSyncGroup(named name: String? = nil) async throws -> SyncReport {
         try await syncDevice().create(named: name ?? Self.hostName)
-        return try await sync()
+        return try await sync(after: "the group is made, and this device is its first member")
     }
 
     /// Makes an invitation, which one device can use.
@@ -26,7 +26,7 @@ extension StorageRouter {
     @discardableResult
     public func joinSyncGroup(_ code: String, named name: String? = nil) async throws -> SyncReport {
         try await syncDevice().join(code, named: name ?? Self.hostName)
-        return try await sync()
+        return try await sync(after: "this device has joined the group")
     }
 
     /// Leaves the group. The values stay.
@@ -48,11 +48,8 @@ extension StorageRouter {
     ///   ``leaveSyncGroup(offline:)`` takes out of the group.
     @discardableResult
     public func removeSyncMember(_ id: String) async throws -> SyncReport {
-        let device = try await syncDevice()
-        // One that has joined since this device synced last is not known yet.
-        if try await device.members().allSatisfy({ !$0.isMeant(by: id) }) { _ = try await device.sync([]) }
-        return try await device.sync([]) { (turn) throws(StorageError) in
-            let found = turn.members.filter { $0.isMeant(by: id) }
+        try await syncDevice().remove { (members) throws(StorageError) in
+            let found = members.filter { $0.isMeant(by: id) }
             guard let member = found.first, found.count == 1 else {
                 throw StorageError(
                     .notFound,
@@ -60,13 +57,27 @@ extension StorageRouter {
                         + "'\(id)'",
                     hint: "list them with: ld-host sync devices")
             }
-            guard !member.isThis, let removed = DeviceID(text: member.id) else {
+            guard !member.isThis else {
                 throw StorageError(
                     .unsupported, "'\(id)' is this device", hint: "leave the group with: ld-host sync leave")
             }
-            try turn.group.remove(removed, by: turn.carrier)
+            return member
         }
     }
 
+    /// Syncs. An error says what was done before.
+    private func sync(after done: String) async throws -> SyncReport {
+        do { return try await sync() } catch let error as StorageError { throw error.after(done) }
+    }
+
     private static var hostName: String { ProcessInfo.processInfo.hostName }
+}
+
+extension StorageError {
+    /// The error of what followed something that is done; the next sync goes on.
+    func after(_ done: String) -> StorageError {
+        StorageError(
+            code, "\(done); what followed failed: \(message)",
+            hint: hint.isEmpty ? "continue with: ld-host sync pull" : "\(hint); then continue with: ld-host sync pull")
+    }
 }

@@ -23,7 +23,11 @@ extension SyncDevice {
                     turn.engine.noticeAll()
                 }
                 try turn.group.publish(to: turn.carrier)
-                try first(turn)
+                do throws(StorageError) { try first(turn) } catch {
+                    // It may have been removed since.
+                    try Self.requireMember(turn.group)
+                    throw error
+                }
                 try step(turn, savesAll: savesAll)
             }
             return report
@@ -144,6 +148,34 @@ extension SyncDevice {
     /// The members, the longest in the group first.
     func members() async throws(StorageError) -> [SyncMember] {
         try await turn { (turn) throws(StorageError) in turn.members }
+    }
+
+    /// Removes a member.
+    ///
+    /// What others have published is read before. From the removal on, nothing that the removed device has said counts
+    /// unless it is known: also that it has removed others, or that a new epoch ends its invitations.
+    ///
+    /// - Parameter choose: Returns the one of the members that is removed.
+    /// - Throws: What keeps the removal from being published; then it was not made. An error of what follows says that
+    ///   it was made.
+    func remove(
+        _ choose: @escaping @Sendable ([SyncMember]) throws(StorageError) -> SyncMember
+    ) async throws(StorageError) -> SyncReport {
+        try await turn { [self] (turn) throws(StorageError) in
+            var report = SyncReport(of: turn)
+            try reporting(turn, to: &report) { () throws(StorageError) in
+                try Self.requireMember(turn.group)
+                try turn.engine.pull()
+                try Self.requireMember(turn.group)
+                let member = try choose(turn.members)
+                guard let id = DeviceID(text: member.id) else { return }
+                try turn.group.remove(id, by: turn.carrier)
+                do throws(StorageError) { try step(turn) } catch {
+                    throw error.after("'\(member.name)' is removed from the group")
+                }
+            }
+            return report
+        }
     }
 
     /// Invites a device.

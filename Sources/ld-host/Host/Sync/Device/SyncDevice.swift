@@ -74,8 +74,11 @@ final class SyncDevice: @unchecked Sendable {
         crypto = try GroupCrypto(try snapshot.crypto.openIfNeeded())
         transport = try slot.openIfNeeded()
         keychain = try snapshot.rings.value(HostSettings.Encryption.defaultService, SyncMembership.account)
-        lock = FileLock("\(snapshot.settings.folders.state)/sync.lock")
+        lock = Self.lock(snapshot.settings.folders)
     }
+
+    /// Held by the one process of this device that syncs.
+    static func lock(_ folders: HostSettings.Folders) -> FileLock { FileLock("\(folders.state)/sync.lock") }
 
     /// Calls `notify` on any thread whenever the transport may have something new.
     func subscribe(_ notify: @escaping @Sendable () -> Void) async throws(StorageError) -> TransportSubscription {
@@ -156,40 +159,14 @@ extension SyncDevice {
         return Turn(engine: engine, group: group, carrier: carrier)
     }
 
-    /// The number of members of the group that this device is in, as far as it knows; `nil` if it is in none. May wait.
-    ///
-    /// - Throws: `permissionDenied` if it is no member any more.
-    static func memberCount(_ snapshot: RouterSnapshot) throws(StorageError) -> Int? {
-        let crypto = try GroupCrypto(try snapshot.crypto.openIfNeeded())
-        let keychain = try snapshot.rings.value(HostSettings.Encryption.defaultService, SyncMembership.account)
-        guard let membership = try SyncMembership.load(from: keychain, crypto) else {
-            try snapshot.slot(for: "keychain").openIfNeeded().sealing?.requireRing()
-            return nil
-        }
-        let home = try snapshot.slot(for: homeDomain).openIfNeeded()
-        let group = try MemberGroup(membership, crypto, keychain: keychain, page: try SyncPlace.log(in: home))
-        try requireMember(group)
-        return group.members.count
-    }
-
     /// The domain whose store keeps what is about no single value.
     static let homeDomain = "userDefaults"
-
-    /// Why there is no membership: this device is in no group, or its keychain has lost its values.
-    private var noGroup: StorageError {
-        do throws(StorageError) { try snapshot.slot(for: "keychain").openIfNeeded().sealing?.requireRing() } catch {
-            return error
-        }
-        return StorageError(
-            .notFound, "this device is in no sync group",
-            hint: "create one with: ld-host sync init; or join one with: ld-host sync join")
-    }
 
     /// Makes this device the first member of a new group.
     ///
     /// - Throws: `busy` if it is in a group.
     func create(named name: String) async throws(StorageError) {
-        try await enter { [self] () throws(StorageError) in
+        try await enter(isFirst: true) { [self] () throws(StorageError) in
             try MemberGroup.creating(
                 named: name, role: snapshot.settings.role, crypto, keychain: keychain,
                 page: try SyncPlace.log(in: home))
@@ -208,8 +185,9 @@ extension SyncDevice {
         }
     }
 
+    /// - Parameter isFirst: Whether the group is a new one, which there is only if it could be published.
     private func enter(
-        _ make: @escaping @Sendable () throws(StorageError) -> MemberGroup
+        isFirst: Bool = false, _ make: @escaping @Sendable () throws(StorageError) -> MemberGroup
     ) async throws(StorageError) {
         try await lane.run("entering the sync group") { [self] () throws(StorageError) in
             try lock.exclusive { (file) throws(StorageError) in
@@ -224,16 +202,33 @@ extension SyncDevice {
                 try file.setNumber(try file.number() &+ 1)
                 opened = nil
                 if former == group.log.group { try turn(of: group).engine.takeOverAgain() }
-                try group.publish(to: TransportCarrier(transport))
+                do throws(StorageError) { try group.publish(to: TransportCarrier(transport)) } catch {
+                    guard isFirst else {
+                        throw error.after("this device has joined, and has not published it")
+                    }
+                    try forgetMembership(file)
+                    throw error
+                }
             }
         }
+    }
+
+    private func forgetMembership(_ file: borrowing LockedFile) throws(StorageError) {
+        try forgetEntries()
+        try keychain.remove()
+        try keepStanding(nil)
+        try file.setNumber(try file.number() &+ 1)
+        opened = nil
     }
 
     /// The group that has forgotten this device; `nil` if it is in none.
     ///
     /// - Throws: `busy` if it is in a group that has not.
     private func formerGroup() throws(StorageError) -> EntryID? {
-        guard let membership = try SyncMembership.load(from: keychain, crypto) else { return nil }
+        guard let membership = try SyncMembership.load(from: keychain, crypto) else {
+            try Self.requireNoFormerMembership(snapshot, home)
+            return nil
+        }
         let group = try MemberGroup(membership, crypto, keychain: keychain, page: try SyncPlace.log(in: home))
         guard group.isForgotten else {
             throw StorageError(
@@ -253,7 +248,8 @@ extension SyncDevice {
             guard error.code != .storeUnavailable else { return }
             snapshot.log(
                 .warning, "sync",
-                "the last changes of the group could not be taken over before leaving: \(error.message)")
+                "the last sync before leaving failed, so the other devices may lack what has changed here, and this one "
+                    + "what has changed there: \(error.message)")
         }
         guard engine.removalsToAccept > 0 else { return }
         snapshot.log(
@@ -276,14 +272,18 @@ extension SyncDevice {
                 if !isOffline, group.members.count > 1, group.members.contains(group.me), try !isOtherMachine(group) {
                     syncLast(group)
                     // It may have learned only now that it is no member any more, or that it has left before.
-                    if group.members.contains(group.me) { try group.leave(by: TransportCarrier(transport)) }
+                    if group.members.contains(group.me) { try sayThatItLeaves(group) }
                 }
-                try forgetEntries()
-                try keychain.remove()
-                try keepStanding(nil)
-                try file.setNumber(try file.number() &+ 1)
-                opened = nil
+                try forgetMembership(file)
             }
+        }
+    }
+
+    private func sayThatItLeaves(_ group: MemberGroup) throws(StorageError) {
+        do throws(StorageError) { try group.leave(by: TransportCarrier(transport)) } catch {
+            throw StorageError(
+                error.code, "this device is still in its sync group: \(error.message)",
+                hint: "\(error.hint); if it cannot be reached any more: ld-host sync leave --offline")
         }
     }
 
