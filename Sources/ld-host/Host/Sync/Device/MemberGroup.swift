@@ -54,8 +54,8 @@ final class MemberGroup: SyncGroup {
         try refreshKeys()
     }
 
-    /// Whether the store that kept the log has lost it.
-    var hasLostLog: Bool { log.entries.isEmpty }
+    /// Whether the store that kept the log has lost it, or has one of before this device was in the group.
+    var hasLostLog: Bool { !log.graph.entries.contains { $0.author == me } }
 
     /// Reads again the log that this device has lost. It is not stored yet.
     ///
