@@ -178,6 +178,26 @@ struct CopyRun {
         }
     }
 
+    /// Notes which domains the two stores have values of, before or after those of the source are removed: sync takes
+    /// none of them for removed ones.
+    func noteMove() throws(StorageError) {
+        let folders = copy.snapshot.settings.folders
+        // Most copies concern no earlier move, and need not wait for sync.
+        let known = try MovedDomains(folders).moves
+        guard moves || !known.isEmpty else { return }
+        let found = present.map(\.place.domain) + superseded.map(\.address.place.domain)
+        let domains = Set(found).filter { !$0.hasPrefix(HostSettings.reservedDomains) }
+        try SyncDevice.lock(folders).exclusive { (_) throws(StorageError) in
+            var moved = try MovedDomains(folders)
+            if moves {
+                moved.move(domains, from: copy.source, to: copy.destination)
+            } else {
+                moved.bring(domains.union(copy.domains), to: copy.destination)
+            }
+            try moved.save()
+        }
+    }
+
     /// Removes all but what both stores keep in the same place. The host's keys go last, so that whatever happens
     /// before, the values that they seal can be opened; they stay as long as the source serves the keychain.
     mutating func remove() throws(StorageError) {

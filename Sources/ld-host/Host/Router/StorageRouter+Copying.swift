@@ -58,6 +58,7 @@ extension StorageRouter {
                 return run.report
             }
             try run.copyAll()
+            try run.noteMove()
             if moving {
                 try run.remove()
                 run.wipe(isResumed: taken?.isResumed == true)

@@ -13,6 +13,7 @@ extension SyncDevice {
             try requireNoLostMembership(snapshot, home)
             return nil
         }
+        try MovedDomains(snapshot.settings.folders).requireUnmoved(homeDomain, in: home, after: .max)
         let group = try MemberGroup(membership, crypto, keychain: keychain, page: try SyncPlace.log(in: home))
         try requireMember(group)
         return group.members.count

@@ -28,6 +28,8 @@ final class SyncDevice: @unchecked Sendable {
     let machine: @Sendable () -> String?
     private let lane = CallLane(width: 1, timeout: nil, threads: .own)
     private let lock: FileLock
+    /// The number of the latest move between stores when this was made.
+    private let knownMoves: Int
     /// What the last turn left, the number of that turn, and what it stored as the standing.
     private var opened: (turn: Turn, number: UInt64, standing: SyncStanding?)?
     let hasUnsaved = Atomic<Bool>(false)
@@ -75,6 +77,7 @@ final class SyncDevice: @unchecked Sendable {
         transport = try slot.openIfNeeded()
         keychain = try snapshot.rings.value(HostSettings.Encryption.defaultService, SyncMembership.account)
         lock = Self.lock(snapshot.settings.folders)
+        knownMoves = try MovedDomains(snapshot.settings.folders).last
     }
 
     /// Held by the one process of this device that syncs.
@@ -106,6 +109,7 @@ extension SyncDevice {
     ) async throws(StorageError) -> Result {
         try await lane.run("syncing") { [self] () throws(StorageError) in
             try lock.exclusive { (file) throws(StorageError) in
+                try requireUnmoved()
                 let number = try file.number()
                 let isOpen = opened.map { $0.number == number } ?? false
                 let (turn, kept): (Turn, SyncStanding?) =
@@ -127,6 +131,19 @@ extension SyncDevice {
                 }
             }
         }
+    }
+
+    /// Values that were moved to another store were not removed: this device's configuration, or this process, does not
+    /// know that store yet.
+    private func requireUnmoved() throws(StorageError) {
+        var moved = try MovedDomains(snapshot.settings.folders)
+        guard !moved.moves.isEmpty else { return }
+        let serving = [Self.homeDomain: home].merging(keys.map { ($0.domain, $0.resolved.open) }) { $1 }
+        for (domain, open) in serving.sorted(by: { $0.key < $1.key }) {
+            try moved.requireUnmoved(domain, in: open, after: knownMoves)
+            moved.follow(domain, to: open)
+        }
+        try moved.save()
     }
 
     private func open() throws(StorageError) -> Turn {
@@ -191,6 +208,7 @@ extension SyncDevice {
     ) async throws(StorageError) {
         try await lane.run("entering the sync group") { [self] () throws(StorageError) in
             try lock.exclusive { (file) throws(StorageError) in
+                try requireUnmoved()
                 let former = try formerGroup()
                 if former == nil { try forgetEntries() }
                 let group = try make()
@@ -270,6 +288,7 @@ extension SyncDevice {
                 if !isOffline, group.hasLostLog { try group.recoverLog(from: TransportCarrier(transport)) }
                 // The machine that this one is a copy of stays in the group.
                 if !isOffline, group.members.count > 1, group.members.contains(group.me), try !isOtherMachine(group) {
+                    try requireUnmoved()
                     syncLast(group)
                     // It may have learned only now that it is no member any more, or that it has left before.
                     if group.members.contains(group.me) { try sayThatItLeaves(group) }
