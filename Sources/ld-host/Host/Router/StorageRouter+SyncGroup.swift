@@ -72,12 +72,3 @@ extension StorageRouter {
 
     private static var hostName: String { ProcessInfo.processInfo.hostName }
 }
-
-extension StorageError {
-    /// The error of what followed something that is done; the next sync goes on.
-    func after(_ done: String) -> StorageError {
-        StorageError(
-            code, "\(done); what followed failed: \(message)",
-            hint: hint.isEmpty ? "continue with: ld-host sync pull" : "\(hint); then continue with: ld-host sync pull")
-    }
-}

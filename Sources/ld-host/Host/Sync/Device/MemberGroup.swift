@@ -151,7 +151,7 @@ final class MemberGroup: SyncGroup {
 
     func endReading() throws(StorageError) {
         guard let found, !published.isSubset(of: found) else { return }
-        // E.g. since this device has used another transport meanwhile.
+        // It has lost them, or this device has used another one meanwhile.
         published.formIntersection(found)
         try saveLog()
     }
@@ -173,9 +173,6 @@ final class MemberGroup: SyncGroup {
         }
         isPublished = true
     }
-
-    /// Publishes all of them again the next time, since the transport has lost what it carried.
-    func forgetPublished() { (published, isPublished) = ([], false) }
 }
 
 extension RecordSealer {

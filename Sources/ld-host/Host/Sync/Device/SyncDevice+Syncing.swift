@@ -220,3 +220,12 @@ extension SyncReport {
                 replayed: counts.replayed, outdated: counts.outdated))
     }
 }
+
+extension StorageError {
+    /// The error of what followed something that is done; the next sync goes on.
+    func after(_ done: String) -> StorageError {
+        StorageError(
+            code, "\(done); what followed failed: \(message)",
+            hint: hint.isEmpty ? "continue with: ld-host sync pull" : "\(hint); then continue with: ld-host sync pull")
+    }
+}

@@ -167,7 +167,6 @@ extension SyncDevice {
 
     private func turn(of group: MemberGroup) throws(StorageError) -> Turn {
         let carrier = TransportCarrier(transport)
-        carrier.isLost = { group.forgetPublished() }
         var limits = SyncEngine.Limits()
         limits.automatic = snapshot.settings.sync.maxAutoSyncSize
         let engine = try SyncEngine(
