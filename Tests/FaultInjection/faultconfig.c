@@ -17,7 +17,7 @@ static const struct {
 } modes[] = {
     {"kill-before", MODE_KILL_BEFORE}, {"kill-torn", MODE_KILL_TORN}, {"kill-after", MODE_KILL_AFTER},
     {"eio", MODE_EIO},                 {"enospc", MODE_ENOSPC},       {"eio-after", MODE_EIO_AFTER},
-    {"short", MODE_SHORT},
+    {"short", MODE_SHORT},             {"stop", MODE_STOP},
 };
 
 /* A misconfigured campaign must not pass for one that found nothing. */
@@ -73,7 +73,7 @@ static void read_point(void) {
     }
     if (config.mode == MODE_NONE) {
         refuse("LD_FAULT_MODE", mode == NULL ? "" : mode,
-               "expected kill-before, kill-torn, kill-after, eio, enospc, eio-after or short");
+               "expected kill-before, kill-torn, kill-after, eio, enospc, eio-after, short or stop");
     }
     const char *every = setting("LD_FAULT_EVERY");
     config.every = every != NULL && strcmp(every, "0") != 0;

@@ -180,6 +180,10 @@ __attribute__((noinline)) static long inject(uint64_t n, const struct fault_call
     }
     case MODE_SHORT:
         return report(n, call, target, execute(call, half));
+    case MODE_STOP:
+        /* To this thread, so that it stops here and not some calls later. */
+        RAW(SYS_tgkill, RAW(SYS_getpid, 0), RAW(SYS_gettid, 0), SIGSTOP);
+        break;
     case MODE_NONE:
         break;
     }

@@ -26,6 +26,7 @@
  *                  eio-after    the call is made and fails with EIO all the same, as fsync and rename over NFS do; a
  *                               descriptor that it opened is closed
  *                  short        a write or copy does half of its bytes and says so; other calls are made as they are
+ *                  stop         SIGSTOP; the call is made once the process is continued
  * LD_FAULT_EVERY=1            That call and every later one.
  * LD_FAULT_COUNT=FILE         The number of calls so far, 8 bytes little endian, always current, also when killed. The
  *                  processes that are given the same file share the numbering; the file is never reset. Without it

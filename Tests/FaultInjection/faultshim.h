@@ -63,6 +63,7 @@ enum fault_mode {
     MODE_ENOSPC,
     MODE_EIO_AFTER,
     MODE_SHORT,
+    MODE_STOP,
 };
 
 struct fault_config {

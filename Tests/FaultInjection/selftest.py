@@ -122,8 +122,8 @@ class FaultShim(unittest.TestCase):
             with open(os.path.join(self.root, name), "wb") as file:
                 file.write(content)
 
-    def drive(self, *arguments, shim=True, at=None, mode=None, **settings):
-        """Runs the driver in the root; returns its exit status and printed lines."""
+    def start(self, *arguments, shim=True, at=None, mode=None, **settings):
+        """Starts the driver in the root."""
         environment = {"PATH": os.environ["PATH"]}
         if shim:
             defaults = {"root": self.root, "log": self.log, "count": self.count, "at": at, "mode": mode}
@@ -132,9 +132,13 @@ class FaultShim(unittest.TestCase):
                 if value is not None:
                     environment["EARLY" if name == "early" else "LD_FAULT_" + name.upper()] = str(value)
         command = [f"{BUILD}/driver", self.root, *map(str, arguments)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
-        self.errors = done.stderr
-        return done.returncode, done.stdout.splitlines()
+        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def drive(self, *arguments, **settings):
+        """Runs the driver in the root; returns its exit status and printed lines."""
+        with self.start(*arguments, **settings) as driver:
+            output, self.errors = driver.communicate(timeout=60)
+        return driver.returncode, output.splitlines()
 
     def logged(self):
         """The log: number, call, paths, result."""
@@ -309,6 +313,17 @@ class FaultShim(unittest.TestCase):
 
     def test_eio_after_fails_and_has_made_the_call(self):
         self.fail_everywhere("eio-after", "EIO", made=True)
+
+    def test_stop_makes_the_call_once_the_process_is_continued(self):
+        for point in POINTS:
+            self.fresh()
+            with self.start("sequence", at=point, mode="stop") as driver:
+                _, status = os.waitpid(driver.pid, os.WUNTRACED)
+                self.assertTrue(os.WIFSTOPPED(status))
+                self.assertEqual((self.state(), len(self.logged())), (STATES[point - 1], point - 1))
+                driver.send_signal(signal.SIGCONT)
+                driver.communicate(timeout=60)
+            self.assertEqual((driver.returncode, self.state()), (0, STATES[-1]))
 
     def test_only_the_chosen_call_fails_unless_every_later_one_shall(self):
         _, lines = self.drive("sequence", at=7, mode="eio")

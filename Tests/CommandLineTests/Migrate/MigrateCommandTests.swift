@@ -230,13 +230,14 @@ struct MigrateCommandTests {
                 \(Self.move), {"id": "notes", "move": {"from": "userDefaults/note.*", "to": "encryptedFileSystem/notes.*"}}
                 """)
         try home.done("set", "userDefaults/theme", "dark")
-        let short = try PseudoTerminal(home, "migrate", "run", "--only", "theme to files")
+        let short = try PseudoTerminal(
+            home, "migrate", "run", "--only", "theme to files", adding: Haste.none.variables())
         #expect(short.end() == 0)
         #expect(short.text == "theme to files: migrated\r\n")
         let values = Dictionary(uniqueKeysWithValues: (1...6_000).map { ("note.\($0)", $0) })
         try JSONEncoder().encode(values).write(to: URL(filePath: "\(home.path)/values.json"))
         try home.done("import", "userDefaults", "\(home.path)/values.json")
-        let long = try PseudoTerminal(home, "migrate", "run")
+        let long = try PseudoTerminal(home, "migrate", "run", adding: Haste.great.variables())
         #expect(long.end() == 0)
         #expect(long.text.contains(/migrating, 2 of 2 \[[#.]+\] [0-9,]+ of 6,000/), "\(long.text)")
         #expect(long.text.hasSuffix("notes: migrated\r\n"))

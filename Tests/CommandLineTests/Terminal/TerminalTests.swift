@@ -114,11 +114,7 @@ struct TerminalTests {
         try JSONEncoder().encode(values).write(to: URL(filePath: file))
         // Inspecting plugins has a time limit, so do it before time passes so fast.
         try home.done("audit")
-        return (home, file, ["LD_PRELOAD": try Self.library.get()])
-    }
-
-    private static let library = Result {
-        try PreloadedLibrary.build("haste", prefix: "haste", in: "CommandLineTests/Programs")
+        return (home, file, try Haste.great.variables())
     }
 
     @Test("a long import shows a bar with counts and the time left, and removes it at the end; a short one shows none")
@@ -131,7 +127,7 @@ struct TerminalTests {
         let bars = end.dropLast(shown.count).split(separator: "\r").filter { $0.contains("importing") }
         #expect(!bars.isEmpty && bars.allSatisfy { $0.count < 80 })
         #expect(bars.allSatisfy { $0.contains(/^importing \[[#.]+\] [0-9,]+ of 2,000/) }, "\(bars)")
-        let short = try PseudoTerminal(home, "import", "userDefaults/x", "-")
+        let short = try PseudoTerminal(home, "import", "userDefaults/x", "-", adding: Haste.none.variables())
         short.type("{}\n\u{4}")
         #expect(short.end() == 0)
         #expect(!short.text.contains("importing"))
@@ -145,7 +141,7 @@ struct TerminalTests {
         #expect(long.text == "imported 2000 values into encryptedFileSystem:documents\n")
         let lines = long.errors.split(separator: "\n")
         #expect(!lines.isEmpty && lines.allSatisfy { $0.hasPrefix("ld-host: importing: ") && $0.contains(" of 2,000") })
-        let short = try home.run("import", "userDefaults", file)
+        let short = try home.run(BuiltProducts.host, ["import", "userDefaults", file], adding: Haste.none.variables())
         #expect(short.errors == "")
         #expect(short.text == "imported 2000 values into userDefaults\n")
     }

@@ -17,6 +17,23 @@ static inline void ld_sqlite_harden(sqlite3 *connection) {
     sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 }
 
+/* Writes zeros into a database's file between two offsets, as far as they are beyond its end. Other connections may be
+ * copying pages of earlier changes there, so the range may only have pages of the running change or none. */
+static inline int ld_sqlite_extend(sqlite3 *connection, sqlite3_int64 from, sqlite3_int64 to) {
+    static const char zeros[4096];
+    sqlite3_file *file = NULL;
+    sqlite3_int64 end = 0;
+    int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (code == SQLITE_OK) code = file->pMethods->xFileSize(file, &end);
+    if (from < end) from = end;
+    while (code == SQLITE_OK && from < to) {
+        sqlite3_int64 count = to - from < (sqlite3_int64)sizeof zeros ? to - from : (sqlite3_int64)sizeof zeros;
+        code = file->pMethods->xWrite(file, zeros, (int)count, from);
+        from += count;
+    }
+    return code;
+}
+
 /* Takes a name as it is. */
 static int ld_sqlite_verbatim(sqlite3_vfs *vfs, const char *name, int size, char *out) {
     size_t count = 0;

@@ -2,9 +2,12 @@ import CSQLite
 import Glibc
 import Synchronization
 
-/// Keeps the write-ahead log short. After every 1,000 pages the log is copied into the database, without waiting for
-/// anyone. If readers have blocked the log's restart for long, or one change was that large, the log is truncated,
-/// which waits briefly for readers.
+/// Knows how long the write-ahead log is. From 1,000 pages on, the log is copied into the database after each change,
+/// without waiting for anyone, until it restarts. If readers have blocked its restart for long, or one change was that
+/// large, the log is truncated, which waits briefly for readers.
+///
+/// The log is copied only while nobody writes. Before version 3.51.3, SQLite may lose pages if a writer restarts the
+/// log just when it is copied once more after it was copied whole (sqlite.org/wal.html#walresetbug).
 final class Checkpointing {
     /// The number of pages in the log at which they are copied into the database.
     private static let usual: Int32 = 1000
@@ -16,47 +19,56 @@ final class Checkpointing {
     /// The size in bytes of a log that is truncated when a process begins to write, and when it ends.
     static let longLog = 1 << 20
 
+    /// The number of pages in the log after the last change.
+    private var pages: Int32 = 0
     private var urgentAt = urgent
-    private var isUrgent = false
 
-    /// Makes SQLite call this object after each change; it must live as long as the connection.
+    /// Makes SQLite tell this object of each change; it must live as long as the connection.
     func begin(_ connection: OpaquePointer) {
         let context = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_wal_hook(
             connection,
-            { context, connection, name, pages in
-                guard let context, let connection, pages >= Checkpointing.usual else { return SQLITE_OK }
-                let checkpointing = Unmanaged<Checkpointing>.fromOpaque(context).takeUnretainedValue()
-                checkpointing.run(connection, name, pages)
-                // The change is already committed, whatever the result.
+            { context, _, _, pages in
+                if let context { Unmanaged<Checkpointing>.fromOpaque(context).takeUnretainedValue().pages = pages }
                 return SQLITE_OK
             }, context)
     }
 
-    private func run(_ connection: OpaquePointer, _ name: UnsafePointer<CChar>?, _ pages: Int32) {
-        sqlite3_wal_checkpoint_v2(connection, name, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-        if pages < Self.urgent { urgentAt = Self.urgent }
-        guard pages >= urgentAt else { return }
-        urgentAt = pages + Self.urgent
-        isUrgent = true
-    }
+    /// Whether the log is so long that it must be copied.
+    var isDue: Bool { pages >= Self.usual }
 
     /// Whether the log has become so long that it must be truncated; `true` only once each time.
     func takeUrgency() -> Bool {
-        defer { isUrgent = false }
-        return isUrgent
+        if pages < Self.urgent { urgentAt = Self.urgent }
+        guard pages >= urgentAt else { return false }
+        urgentAt = pages + Self.urgent
+        return true
     }
 }
 
 extension Connection {
+    /// Copies what no reader needs of the log into the database, unless another process writes: then that one does it
+    /// after its change.
+    ///
+    /// - Parameter gate: Another connection, which keeps writers out meanwhile.
+    func copyLog(excluding gate: Connection) {
+        guard (try? gate.begin()) != nil else { return }
+        defer { gate.endReading() }
+        sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    }
+
     /// Copies the whole log into the database, and frees its space on the disk.
     ///
-    /// - Returns: Whether that was complete, which requires that nobody is reading.
-    func emptyLog(waiting milliseconds: Int32) throws -> Bool {
-        sqlite3_busy_timeout(handle, milliseconds)
+    /// - Returns: Whether that was complete, which requires that nobody is writing or reading. Otherwise nothing has
+    ///   changed.
+    func emptyLog(waiting milliseconds: Int) throws -> Bool {
+        let end = ContinuousClock.now + .milliseconds(milliseconds)
         defer { waitsForOthers(true) }
-        let code = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
-        if code & 0xff == SQLITE_BUSY { return false }
+        let code = withUnsafePointer(to: Patience(connection: handle, end: end)) { patience in
+            sqlite3_busy_handler(handle, waitOrGiveUp, UnsafeMutableRawPointer(mutating: patience))
+            return sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        }
+        if [SQLITE_BUSY, SQLITE_INTERRUPT].contains(code & 0xff) { return false }
         guard code == SQLITE_OK else { throw failure() }
         return true
     }
@@ -70,6 +82,24 @@ extension Connection {
         guard stat("\(path)-wal", &log) == 0, log.st_size > Checkpointing.longLog else { return false }
         return (try? emptyLog(waiting: 0)) == true
     }
+}
+
+/// Until when a connection waits for others while it empties the log.
+private struct Patience {
+    let connection: OpaquePointer
+    let end: ContinuousClock.Instant
+}
+
+/// Called by SQLite when another connection prevents that the log is emptied; returns whether to try again.
+private func waitOrGiveUp(context: UnsafeMutableRawPointer?, attempts: Int32) -> Int32 {
+    guard let patience = context?.load(as: Patience.self) else { return 0 }
+    guard ContinuousClock.now < patience.end else {
+        // Otherwise SQLite would copy what it can although another connection writes.
+        sqlite3_interrupt(patience.connection)
+        return 0
+    }
+    usleep(attempts < 4 ? 200 : 1000)
+    return 1
 }
 
 /// Truncates long logs when the process ends with exit(3), where nothing closes a database. A killed process leaves its

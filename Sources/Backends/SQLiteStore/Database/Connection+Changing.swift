@@ -50,6 +50,12 @@ extension Connection {
         return try statement.step() ? statement.number(0) : 0
     }
 
+    /// The number of the database's pages, with those of the running change.
+    func pageCount() throws -> Int64 {
+        let statement = try statement(.pageCount)
+        return try statement.step() ? statement.number(0) : 0
+    }
+
     private func rollBack() {
         if sqlite3_get_autocommit(handle) == 0 { try? statement(.rollback).run() }
     }

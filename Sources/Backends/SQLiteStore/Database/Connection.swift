@@ -13,6 +13,8 @@ final class Connection: @unchecked Sendable {
         case readingMedium
         /// Changing; waits for other writers.
         case writing(Database.Durability)
+        /// Keeping other connections from writing; waits for nobody.
+        case excluding
         /// Inspecting a file of any type, without a lock or a change.
         case inspecting
     }
@@ -33,7 +35,7 @@ final class Connection: @unchecked Sendable {
         folder = try DatabaseFile(path).sharedFolder()
         var (name, flags) = (folder.map { DatabaseFile(path).name(in: $0) } ?? path, SQLITE_OPEN_READWRITE)
         switch purpose {
-        case .reading, .writing: break
+        case .reading, .writing, .excluding: break
         case .inspecting, .readingMedium:
             (name, flags) = ("file:\(Self.escaped(name))?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
         }
@@ -77,6 +79,9 @@ final class Connection: @unchecked Sendable {
             ld_sqlite_harden(handle)
             waitsForOthers(false)
             try execute("PRAGMA query_only = ON")
+        case .excluding:
+            ld_sqlite_harden(handle)
+            waitsForOthers(false)
         case .writing(let durability):
             ld_sqlite_harden(handle)
             waitsForOthers(true)

@@ -23,6 +23,8 @@ final class Database: Sendable {
     private let isKnown = Atomic<Bool>(false)
     /// Used only by the current writer.
     nonisolated(unsafe) private var writer: Connection?
+    /// Used only by the current writer, to keep writers of other processes out.
+    nonisolated(unsafe) private var gate: Connection?
     /// Used only by the current writer.
     nonisolated(unsafe) private let reserve: Reserve
 
@@ -74,14 +76,22 @@ final class Database: Sendable {
                 _ = reserve.keep(adding: 0)
                 throw error
             }
-            if let writer, writer.checkpointing.takeUrgency(), (try? writer.emptyLog(waiting: 200)) == true {
-                _ = reserve.keep(adding: 0)
-            }
+            keepLogShort()
             // Makes room for the next removal.
             if count == nil, !reserve.keep(adding: 0), let writer, (try? writer.emptyLog(waiting: 200)) == true {
                 _ = reserve.keep(adding: 0)
             }
             return result
+        }
+    }
+
+    /// Copies a long log into the database; the change is already committed, whatever comes of it.
+    private func keepLogShort() {
+        guard let writer, writer.checkpointing.isDue else { return }
+        if gate == nil { gate = try? Connection(path, for: .excluding) }
+        if let gate { writer.copyLog(excluding: gate) }
+        if writer.checkpointing.takeUrgency(), (try? writer.emptyLog(waiting: 200)) == true {
+            _ = reserve.keep(adding: 0)
         }
     }
 
@@ -96,9 +106,10 @@ final class Database: Sendable {
     private func writeOnce<Result>(_ count: Int?, _ body: (Change) throws -> Result) throws -> Result {
         let connection = try begin()
         let (result, change) = try connection.transaction {
+            let pages = try connection.pageCount()
             let change = try Change(connection)
             let result = try body(change)
-            guard try count == nil || Reserve.keepPages(of: connection) else { throw full }
+            guard try count == nil || Reserve.keepPages(of: connection, after: pages) else { throw full }
             return (result, change)
         }
         change.rememberPlaces()
@@ -171,6 +182,7 @@ final class Database: Sendable {
 
     private func closeConnections() {
         writer = nil
+        gate = nil
         reserve.forgetLog()
         readers.close()
     }

@@ -54,16 +54,19 @@ final class Reserve {
             || errno != ENOSPC && errno != EDQUOT
     }
 
-    /// Allocates the blocks that the database file needs for all its pages, including those in the log.
+    /// Allocates the blocks that the database file needs for the pages of the running change, which are in the log.
+    /// `SQLITE_FCNTL_SIZE_HINT` is not for this: it writes between the file's end and the new size whatever is there,
+    /// and another process may meanwhile be copying pages of earlier changes there.
     ///
+    /// - Parameter count: The number of pages before the change.
     /// - Returns: Whether the disk has them.
-    static func keepPages(of connection: Connection) throws -> Bool {
+    static func keepPages(of connection: Connection, after count: Int64) throws -> Bool {
+        // What a checkpoint leaves of them.
         var step = Self.step
         sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_CHUNK_SIZE, &step)
-        let pages = try connection.statement(.pageCount)
-        guard try pages.step() else { return true }
-        var size = sqlite3_int64(pages.number(0)) * sqlite3_int64(Connection.pageSize)
-        let code = sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_SIZE_HINT, &size)
+        let (size, chunk) = (Int64(Connection.pageSize), Int64(step))
+        let end = (try connection.pageCount() * size + chunk - 1) / chunk * chunk
+        let code = ld_sqlite_extend(connection.handle, count * size, end)
         return code & 0xff != SQLITE_IOERR && code & 0xff != SQLITE_FULL
     }
 }
