@@ -108,48 +108,38 @@ extension MigrationTransaction.Entry {
         return try target.writing(target.attributes(expires: expires))
     }
 
-    /// When a new value expires; `nil` if never. One that is moved does so as before; one that is made of all that the
-    /// migration reads and removes, with the first of these. Of several that are made of several, each expires only if
-    /// all of those do: nothing goes for what another value is made of.
+    /// When a new value expires; `nil` if never. One that is moved does so as before. One that is made of all that the
+    /// migration reads and removes, and of what it replaces, does so with the last of these, if all of them expire:
+    /// nothing goes earlier than without the migration.
     func expiry(among entries: [Self]) throws(StorageError) -> Int64? {
         let moved = entries.compactMap(\.source)
         switch origin {
         case .none: return nil
         case .moved(let place):
-            return try Self.firstExpiry(of: entries.filter { $0.isStored && $0.resolved.target == place }, ofAll: false)
+            return try Self.lastExpiry(of: entries.filter { $0.isStored && $0.resolved.target == place })
         case .replaced(let place):
             let places = [place, resolved.target]
-            return try Self.firstExpiry(
-                of: entries.filter { $0.isStored && places.contains($0.resolved.target) }, ofAll: true)
+            return try Self.lastExpiry(of: entries.filter { $0.isStored && places.contains($0.resolved.target) })
         case .unknown:
             let removed = entries.filter { $0.isRemoved && $0.isRead && !moved.contains($0.resolved.target) }
-            guard !removed.isEmpty else {
-                return try Self.firstExpiry(
-                    of: entries.filter { $0.isStored && $0.resolved.target == resolved.target }, ofAll: false)
-            }
-            let others = entries.contains {
-                $0.change?.isSet == true && $0.origin == .unknown && $0.resolved.target != resolved.target
-            }
-            return try Self.firstExpiry(of: removed, ofAll: others)
+            let own = entries.filter { $0.isStored && $0.resolved.target == resolved.target }
+            return try Self.lastExpiry(of: removed + own)
         }
     }
 
     /// The place of the value that this one was; `nil` if it was none, or that is not known.
     private var source: BatchChange.Target? { if case .moved(let place) = origin { place } else { nil } }
 
-    /// When the first of some stored values expires; `nil` if none does, or with `ofAll` if not all do.
-    private static func firstExpiry(of sources: [Self], ofAll isOfAll: Bool) throws(StorageError) -> Int64? {
-        var first: Int64?
+    /// When the last of some stored values expires; `nil` if one never does.
+    private static func lastExpiry(of sources: [Self]) throws(StorageError) -> Int64? {
+        var last: Int64?
         for source in sources {
             guard source.resolved.store.abilities.expiry != nil,
                 let expires = try source.resolved.readAttributes(deriving: false)?.expires
-            else {
-                if isOfAll { return nil }
-                continue
-            }
-            first = min(first ?? expires, expires)
+            else { return nil }
+            last = max(last ?? expires, expires)
         }
-        return first
+        return last
     }
 
     private func unexpiringTarget(among entries: [Self]) throws(StorageError) -> ResolvedKey {

@@ -110,10 +110,11 @@ extension BulkLedger {
 
     /// Puts a value back, and what it replaced. A source that has a value keeps it, and so does a destination that
     /// someone has changed since.
-    func undoLarge(_ item: BulkRecord.Item, _ number: Int, _ attributes: ValueAttributes?) throws {
-        let value = try large(of: item, attributes)
-        guard try value.copy.digest() == item.destination else { return }
-        guard try value.putBack() else {
+    func undoLarge(_ item: BulkRecord.Item, _ number: Int, _ record: BulkRecord) throws {
+        let value = try large(of: item, record.attributes[item.attributes])
+        let isGone = try isGone(item, record)
+        guard try isGone || value.copy.digest() == item.destination else { return }
+        guard try isGone || value.putBack() else {
             throw MigrationError(
                 .validationFailed, "'\(value.source.address)' does not read back as it was; nothing was removed")
         }

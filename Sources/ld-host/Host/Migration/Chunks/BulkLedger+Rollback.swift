@@ -91,7 +91,9 @@ extension BulkLedger {
     private func check(_ number: Int) throws -> Int {
         let record = try keptRecord(number)
         if record.isLarge, let item = record.items.first {
-            guard try checkUndoingLarge(item, number) else { throw changed(try destination(of: item)) }
+            guard try isGone(item, record) || checkUndoingLarge(item, number) else {
+                throw changed(try destination(of: item))
+            }
             return 1
         }
         for (index, item) in record.items.enumerated() {
@@ -100,14 +102,14 @@ extension BulkLedger {
                 // It may have been put back by a run that was interrupted.
                 if let stored = try source.readStored() {
                     guard try source.opening(stored) == former(item, number, index) else { throw changed(source) }
-                } else if item.flags.contains(.isChanged) {
+                } else if item.flags.contains(.isChanged), try !isGone(item, record) {
                     _ = try former(item, number, index)
                 }
             }
             if item.flags.contains(.isDropped) { continue }
-            guard let stored = try destination.readStored(),
-                try StableHash.of(destination.opening(stored)) == item.destination
-            else { throw changed(destination) }
+            guard try isGone(item, record) || isAsLeft(item, destination.readStored()) else {
+                throw changed(destination)
+            }
             if item.flags.contains(.isReplaced) { _ = try restoring(destination, item, number, index) }
         }
         return record.items.count
@@ -116,13 +118,13 @@ extension BulkLedger {
     /// Puts a chunk's sources back. One that has a value keeps it.
     private func restore(_ number: Int, _ record: BulkRecord) throws {
         if record.isLarge, let item = record.items.first {
-            return try undoLarge(item, number, record.attributes[item.attributes])
+            return try undoLarge(item, number, record)
         }
         let view = try StoreView(source.scope)
         var restored: [(key: ResolvedKey, data: Data)] = []
         for (index, item) in record.items.enumerated() where !item.flags.contains(.isLeft) {
             let source = try self.source(of: item)
-            guard try view.read(source) == nil else { continue }
+            guard try view.read(source) == nil, try !isGone(item, record) else { continue }
             // Someone has removed the source that was put back, and set or removed the destination.
             if !item.flags.contains(.isChanged), try !isAsLeft(item, destination(of: item).readStored()) { continue }
             let key = try self.source(of: item, record.attributes[item.attributes])
@@ -135,6 +137,12 @@ extension BulkLedger {
         for (key, data) in restored {
             guard let stored = try key.readStored(), try key.opening(stored) == data else { throw changed(key) }
         }
+    }
+
+    /// Whether a value has expired since the migration moved it, so that there is nothing to put back.
+    func isGone(_ item: BulkRecord.Item, _ record: BulkRecord) throws -> Bool {
+        guard let expires = record.attributes[item.attributes]?.expires, expires <= Ledger.now else { return false }
+        return try item.flags.contains(.isDropped) || !destination(of: item).isStored()
     }
 
     /// Whether a destination has what the migration left there.
@@ -175,9 +183,10 @@ extension BulkLedger {
                 if try isLargeToGo(item, destination) { changes.append(destination.changing(to: nil)) }
                 continue
             }
-            guard try isAsLeft(item, view.read(destination)) else { continue }
+            let isReplaced = item.flags.contains(.isReplaced)
+            guard try isAsLeft(item, view.read(destination)) || isReplaced && isGone(item, record) else { continue }
             changes.append(
-                item.flags.contains(.isReplaced)
+                isReplaced
                     ? try restoring(destination, item, number, index) : destination.changing(to: nil))
         }
         return try changes + dropping(number)

@@ -56,9 +56,10 @@ extension RowChunk {
                 let name = LedgerPlace.imageName()
                 let attributes = try value.destination.readAttributes()?.kept
                 try value.keep(in: try LedgerPlace.image(name, of: value.destination, attributes))
-                change.image = name
+                (change.image, change.beforeExpires) = (name, attributes?.expires)
             }
         }
+        change.afterExpires = value.destination.attributes?.expires
         entry.row.isLarge = true
         entry.row.state = .copying
         entry.row.written = [change]
@@ -112,12 +113,13 @@ extension RowChunk {
                 "'\(destination.address)' may have changed since the migration '\(row.id)', or its old value is "
                     + "no longer kept; so it is not undone")
         }
-        guard try value.putBack() else {
+        let isGone = try change.isAfterExpired && !destination.isStored()
+        guard try isGone || value.putBack() else {
             throw StorageError(
                 .corrupt, "'\(value.source.address)' does not read back as it was; nothing was removed")
         }
         var changes = images
-        if let image {
+        if let image, try !change.isBeforeExpired || image.isStored() {
             try value.restore(from: image)
         } else {
             changes.insert(destination.changing(to: nil), at: 0)
@@ -132,6 +134,7 @@ extension RowChunk {
             if let replaced, try replaced.isEqual(to: value.copy) { return true }
             guard try value.copy.isEqual(to: value.source.sealed) else { return false }
         }
-        return try value.copy.storedDigest() == row.written[0].after
+        let digest = try value.copy.storedDigest()
+        return digest == row.written[0].after || digest == nil && row.written[0].isAfterExpired
     }
 }

@@ -65,6 +65,11 @@ extension RowChunk {
             if change.before == nil { changes.append(key.changing(to: nil)) }
             guard change.before != nil, change.isLeft != true else { continue }
             guard let restored = try restored(change, key) else {
+                // Without the migration, it would be there no more.
+                if change.isBeforeExpired {
+                    changes.append(key.changing(to: nil))
+                    continue
+                }
                 throw MigrationError(
                     .validationFailed,
                     "the value of '\(key.address)' before the migration '\(row.id)' is no longer kept")
@@ -79,12 +84,12 @@ extension RowChunk {
         }
     }
 
-    /// Whether a value is as the migration left it. A sealed one may have been re-encrypted since.
+    /// Whether a value is as the migration left it, or has expired since. A sealed one may have been re-encrypted.
     private func isAsLeft(
         _ change: LedgerRow.Change, _ key: ResolvedKey, _ stored: Data?
     ) throws(StorageError) -> Bool {
         if change.isLeft == true || stored.map({ StableHash.of($0) }) == change.after { return true }
-        guard let stored else { return false }
+        guard let stored else { return change.isAfterExpired }
         return try ledger.knows(key.opening(stored), at: key, change)
     }
 

@@ -76,11 +76,13 @@ struct RowChunk: Sendable {
         var image: BatchChange?
         if let stored = changed.stored {
             if try changed.resolved.opening(stored) == data, try !changed.isRecordedAnew() { return }
-            (image, change.image) = try ledger.image(of: changed.resolved, stored).map { ($0, $1) } ?? (nil, nil)
+            image = try ledger.image(of: changed.resolved, stored)
+            change.keep(in: image)
         }
         // What a seal makes of it is known when it is read back.
         if changed.resolved.layers.isEmpty { change.after = StableHash.of(data) }
         let target = try changed.target(among: entries).writing(dataVersion: dataVersion)
+        change.afterExpires = target.attributes?.expires
         let witness = try ledger.witness(of: data, at: target)
         change.witness = witness?.name
         entry.row.written.append(change)
@@ -139,8 +141,8 @@ struct RowChunk: Sendable {
             }
             try requireSettled(key)
             if let image = try ledger.image(of: key, stored) {
-                changes.append(image.change)
-                next.row.removed[index].image = image.name
+                changes.append(image)
+                next.row.removed[index].keep(in: image)
             }
             changes.append(key.changing(to: nil))
         }

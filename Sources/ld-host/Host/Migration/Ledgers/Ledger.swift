@@ -92,11 +92,10 @@ extension Ledger {
 /// Images of the values that a migration of one key replaced or removed; its row has their names.
 extension Ledger {
     /// The change that keeps a value, and the image's name; `nil` if the grace time is 0.
-    func image(of key: ResolvedKey, _ stored: Data) throws(StorageError) -> (change: BatchChange, name: String)? {
+    func image(of key: ResolvedKey, _ stored: Data) throws(StorageError) -> BatchChange? {
         guard grace > 0 else { return nil }
-        let name = LedgerPlace.imageName()
-        let place = try LedgerPlace.image(name, of: key, try key.readAttributes()?.kept)
-        return (place.changing(to: try key.opening(stored)), name)
+        let place = try LedgerPlace.image(LedgerPlace.imageName(), of: key, try key.readAttributes()?.kept)
+        return place.changing(to: try key.opening(stored))
     }
 
     /// The changes that remove the images of a row, and the hashes of what it wrote.

@@ -17,6 +17,10 @@ struct LedgerRow: Codable, Equatable, Sendable {
         var after: UInt64?
         /// The name under which what was there is kept.
         var image: String?
+        /// When what was there before expires, in nanoseconds since 1970 UTC, and its image with it; `nil` for never.
+        var beforeExpires: Int64?
+        /// When what is there since expires; `nil` for never.
+        var afterExpires: Int64?
         /// The name of the hash by which a sealed value is known after it was re-encrypted: of what was written, see
         /// ``Ledger/witness(of:at:)``; of what is superseded, see ``SourceWitness``.
         var witness: String?
@@ -113,6 +117,19 @@ struct LedgerRow: Codable, Equatable, Sendable {
             date: Date(timeIntervalSince1970: Double(committed) / 1e9),
             duration: duration, appVersion: appVersion, pack: pack)
     }
+}
+
+extension LedgerRow.Change {
+    /// Takes note of where the value before the migration is kept.
+    mutating func keep(in image: BatchChange?) {
+        self.image = image?.resolved.address.name
+        beforeExpires = image?.resolved.attributes?.expires
+    }
+
+    /// Whether what was there before has expired, and its image with it.
+    var isBeforeExpired: Bool { beforeExpires.map { $0 <= Ledger.now } ?? false }
+    /// Whether what was there since has expired.
+    var isAfterExpired: Bool { afterExpires.map { $0 <= Ledger.now } ?? false }
 }
 
 extension LedgerRow {
