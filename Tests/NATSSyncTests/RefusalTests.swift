@@ -88,6 +88,26 @@ struct RefusalTests {
         #expect(error?.message.contains(expected) ?? false, "\(String(describing: error))")
     }
 
+    @Test(
+        "a bucket of a current server that would lose records, or keep them elsewhere",
+        arguments: [
+            (#""subject_transform": {"src": ">", "dest": "other.>"}"#, "other subjects"),
+            (#""persist_mode": "async", "num_replicas": 1"#, "'async'"), (#""no_ack": true"#, "no_ack"),
+            (#""discard": "new", "discard_new_per_subject": true, "max_msgs_per_subject": 1"#, "older one"),
+        ])
+    func newSettings(_ setting: String, _ expected: String) throws {
+        let server = try NATSServer(.current)
+        let bucket = OpenTransport.newBucket()
+        let answer = try RawClient(port: server.port).ask(
+            "$JS.API.STREAM.CREATE.KV_\(bucket)",
+            #"{"name": "KV_\#(bucket)", "subjects": ["$KV.\#(bucket).>"], "storage": "file", \#(setting)}"#)
+        #expect(answer.contains("did_create"), "\(answer)")
+        let device = try OpenTransport(server.url, bucket: bucket)
+        let error = #expect(throws: StorageError.self) { try device.publish(0..<1) }
+        #expect(error?.code == .storeUnavailable)
+        #expect(error?.message.contains(expected) ?? false, "\(String(describing: error))")
+    }
+
     @Test("a record beyond the stream's limit, and publishes those before it only")
     func full() throws {
         let server = try NATSServer.shared.get()

@@ -58,6 +58,26 @@ struct SecurityTests {
         }
     }
 
+    @Test("is not used with a file of certificates that is missing or has none, and the error names the file")
+    func files() throws {
+        let server = try NATSServer(.debian, Self.tls)
+        try folder.write(Data("nothing".utf8), to: "empty.crt")
+        let key = ComponentOption.Value.string(server.file("client.key"))
+        for (options, file): ([String: ComponentOption.Value], String) in [
+            (["caFile": .string("/nowhere/ca.crt")], "/nowhere/ca.crt"),
+            (["caFile": .string("\(folder.path)/empty.crt")], "empty.crt"),
+            (["certificateFile": .string("/nowhere/my.crt"), "keyFile": key], "/nowhere/my.crt"),
+            (["certificateFile": .string("\(folder.path)/empty.crt"), "keyFile": key], "empty.crt"),
+            (["certificateFile": .string(server.file("authority.crt")), "keyFile": key], "authority.crt"),
+        ] {
+            let device = try OpenTransport(
+                server.secureURL, ["caFile": .string(server.file("authority.crt"))].merging(options) { $1 })
+            let error = #expect(throws: StorageError.self) { try device.fetch() }
+            #expect(error?.code == .storeUnavailable)
+            #expect(error?.message.contains("\(file)'") ?? false, "\(String(describing: error))")
+        }
+    }
+
     @Test("is used with a certificate of the device")
     func clientCertificate() throws {
         let server = try NATSServer(
@@ -66,7 +86,8 @@ struct SecurityTests {
         )
         var options: [String: ComponentOption.Value] = ["caFile": .string(server.file("authority.crt"))]
         let stranger = try OpenTransport(server.secureURL, options)
-        #expect(throws: StorageError.self) { try stranger.publish(0..<1) }
+        let error = #expect(throws: StorageError.self) { try stranger.publish(0..<1) }
+        #expect(error?.hint.contains("'certificateFile'") ?? false, "\(String(describing: error))")
         options["certificateFile"] = .string(server.file("client.crt"))
         options["keyFile"] = .string(server.file("client.key"))
         try OpenTransport(server.secureURL, options).publish(0..<1)
@@ -106,6 +127,18 @@ struct SecurityTests {
         let error = #expect(throws: StorageError.self) { try device.publish(0..<1) }
         #expect(error?.code == .permissionDenied)
         #expect(error?.message.contains("$KV.\(device.bucket).laptop.n0") ?? false, "\(String(describing: error))")
+    }
+
+    @Test("reports at once that a user may not receive answers")
+    func inbox() throws {
+        let server = try NATSServer(
+            .debian,
+            "authorization { users: [{ user: ann, password: horse, permissions: { subscribe: { deny: \"_INBOX.>\" } } }] }"
+        )
+        let device = try OpenTransport(server.url, ["user": .string("ann"), "passwordFile": password("horse")])
+        let error = #expect(throws: StorageError.self) { try device.fetch() }
+        #expect(error?.code == .permissionDenied)
+        #expect(error?.message.contains("_INBOX") ?? false, "\(String(describing: error))")
     }
 
     @Test("gives a warning unless it syncs before it acknowledges", arguments: NATSServer.Version.installed)

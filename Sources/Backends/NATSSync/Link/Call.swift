@@ -60,10 +60,10 @@ final class Call: @unchecked Sendable {
         if let failure = monitor.with({ failure }) { throw failure }
     }
 
-    /// Remembers a subject that it sends to.
+    /// Remembers a subject that it sends to or receives on.
     func note(_ subject: String) { _ = monitor.with { asked.insert(subject) } }
 
-    /// Ends the call if the server's refusal names a subject that it sent to.
+    /// Ends the call if the server's refusal names a subject that it uses.
     func refuse(_ text: String, _ host: String) {
         guard monitor.with({ asked.contains { text.contains("\"\($0)\"") } }) else { return }
         fail(

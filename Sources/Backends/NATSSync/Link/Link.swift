@@ -102,6 +102,7 @@ final class Link: @unchecked Sendable {
 
     /// Lets a call receive messages on this link until it is detached. If the link is lost, the call fails.
     func attach(_ call: Call) throws(StorageError) {
+        call.note(subscription(of: call))
         try state.withLock { state throws(StorageError) in
             if case .over(let error) = state.phase { throw error }
             state.calls[call.number] = call

@@ -69,7 +69,8 @@ extension ServerAddress {
         var settings: OpaquePointer?
         var status = natsOptions_Create(&settings)
         defer { natsOptions_Destroy(settings) }
-        for step in [set, secure] where status == NATS_OK { status = step(settings, options) }
+        status = status == NATS_OK ? set(settings, options) : status
+        if status == NATS_OK, isSecure { status = try secure(settings, options) }
         if status == NATS_OK {
             status = natsOptions_SetEventLoop(
                 settings, loop, attachSocket, changeReading, changeWriting, detachSocket)
@@ -81,7 +82,7 @@ extension ServerAddress {
         for _ in 1..<Self.attempts where status == NATS_CONNECTION_AUTH_FAILED && options.credentials != nil {
             status = natsConnection_Connect(&connection, settings)
         }
-        guard status == NATS_OK, let connection else { throw failure(status) }
+        guard status == NATS_OK, let connection else { throw failure(status, options) }
         return connection
     }
 
@@ -107,18 +108,36 @@ extension ServerAddress {
         return Int64(options.timeout * 1000 * (count > 1 ? 0.9 / Double(count) : 1))
     }
 
-    private func secure(_ settings: OpaquePointer?, _ options: ServerOptions) -> natsStatus {
-        guard isSecure else { return NATS_OK }
+    private func secure(_ settings: OpaquePointer?, _ options: ServerOptions) throws(StorageError) -> natsStatus {
         var status = natsOptions_SetSecure(settings, true)
         // Without this, the library accepts a certificate for any name.
         if status == NATS_OK { status = natsOptions_SetExpectedHostname(settings, host) }
         if status == NATS_OK, let file = options.caFile {
+            try Self.check(file, "caFile")
             status = natsOptions_LoadCATrustedCertificates(settings, file)
+            if status != NATS_OK { throw Self.unusable(file, "caFile", "has no certificate in PEM") }
         }
         if status == NATS_OK, let file = options.certificateFile {
+            try Self.check(file, "certificateFile")
             status = natsOptions_LoadCertificatesChain(settings, file, options.keyFile?.path)
+            if status != NATS_OK {
+                throw Self.unusable(
+                    file, "certificateFile", "has no certificate in PEM that the key of 'keyFile' is for")
+            }
         }
         return status
+    }
+
+    /// The library would not say which file it cannot read.
+    private static func check(_ file: String, _ option: String) throws(StorageError) {
+        guard access(file, R_OK) != 0 else { return }
+        throw unusable(file, option, "cannot be read: \(String(cString: strerror(errno)))")
+    }
+
+    private static func unusable(_ file: String, _ option: String, _ flaw: String) -> StorageError {
+        StorageError(
+            .storeUnavailable, "the file '\(file)' \(flaw)",
+            hint: "check the file, or set option '\(option)' to another")
     }
 
     private func authenticate(_ settings: OpaquePointer?, _ options: ServerOptions) throws(StorageError) -> natsStatus {
@@ -143,7 +162,7 @@ extension ServerAddress {
         strstr(text, "BEGIN NATS USER JWT-") != nil && strstr(text, "BEGIN USER NKEY SEED-") != nil
     }
 
-    private func failure(_ status: natsStatus) -> StorageError {
+    private func failure(_ status: natsStatus, _ options: ServerOptions) -> StorageError {
         var last = NATS_OK
         // The text begins with a line of the library's source, such as "(conn.c:2088): ".
         let detail = (nats_GetLastError(&last).map { String(cString: $0) } ?? "").trimmingPrefix(#/\([^)]*:\d+\): /#)
@@ -154,6 +173,12 @@ extension ServerAddress {
             case NATS_SSL_ERROR: (.storeUnavailable, "check option 'caFile' and the server's certificate")
             case NATS_SECURE_CONNECTION_REQUIRED: (.storeUnavailable, "write tls:// in option 'servers'")
             case NATS_SECURE_CONNECTION_WANTED: (.storeUnavailable, "configure TLS in the server")
+            case NATS_PROTOCOL_ERROR where isSecure && options.certificateFile == nil:
+                // The server says so only after the handshake, by hanging up.
+                (
+                    .storeUnavailable,
+                    "if the server asks for a certificate of the device, set options 'certificateFile' and 'keyFile'"
+                )
             default: (.storeUnavailable, "check that the server runs and can be reached, then try again")
             }
         return StorageError(code, "the server at \(name) cannot be reached: \(text)", hint: hint)

@@ -98,6 +98,11 @@ struct StreamConfiguration: Codable {
     var deniesPurge: Bool?
     /// In nanoseconds.
     var duplicateWindow: Int64? = 1_000_000_000
+    var discardsNewPerSubject: Bool?
+    var doesNotAcknowledge: Bool?
+    var transform: SubjectTransform?
+    /// `async` for a stream that stores messages after it has acknowledged them.
+    var persistence: String?
 
     enum CodingKeys: String, CodingKey {
         case name, subjects, retention, storage, discard
@@ -113,7 +118,17 @@ struct StreamConfiguration: Codable {
         case isSealed = "sealed"
         case deniesPurge = "deny_purge"
         case duplicateWindow = "duplicate_window"
+        case discardsNewPerSubject = "discard_new_per_subject"
+        case doesNotAcknowledge = "no_ack"
+        case transform = "subject_transform"
+        case persistence = "persist_mode"
     }
+}
+
+/// Under which other subjects a stream stores its messages.
+struct SubjectTransform: Codable {
+    let src: String?
+    let dest: String?
 }
 
 extension StreamConfiguration {
@@ -124,6 +139,12 @@ extension StreamConfiguration {
         if maxAge > 0 { return "forgets messages after \(maxAge / 1_000_000_000) seconds; expected no limit" }
         if discard != "new", maxMessages > 0 || maxBytes > 0 {
             return "discards its oldest messages when it is full; expected discard 'new', or no limit"
+        }
+        if discardsNewPerSubject == true { return "refuses a new record in the place of an older one" }
+        if doesNotAcknowledge == true { return "acknowledges nothing (no_ack)" }
+        if let transform { return "stores its messages under other subjects ('\(transform.dest ?? "")')" }
+        if let persistence, persistence != "default" {
+            return "has the persist_mode '\(persistence)', which may lose what was acknowledged; expected 'default'"
         }
         if isSealed == true { return "is sealed" }
         if deniesPurge == true { return "does not allow a purge, which removing records needs" }
