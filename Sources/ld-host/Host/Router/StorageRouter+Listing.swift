@@ -84,11 +84,14 @@ extension StorageRouter {
         try await access().leftValues(ofDomain: domain)
     }
 
-    /// The values that a sealed store cannot open because they are not sealed; `nil` if there are none.
+    /// The values that a sealed store cannot open because they are not sealed; `nil` if there are none. A store that
+    /// has sealed values, and seals no more, is opened, which logs a warning.
     package func unsealedValues(in store: String) async throws -> UnsealedValues? {
         let snapshot = try await snapshot()
         return try await onIOThread { () throws(StorageError) in
-            snapshot.slot(ofStore: store).flatMap { snapshot.unsealedValues(in: $0) }
+            guard let slot = snapshot.slot(ofStore: store) else { return nil }
+            if slot.settings.sealing == nil { _ = try slot.openIfNeeded() }
+            return snapshot.unsealedValues(in: slot)
         }
     }
 

@@ -59,7 +59,8 @@ extension StorageRouter {
         }
         do throws(StorageError) {
             return try await resolved.open.write("reading '\(resolved.address)'") { (store) throws(StorageError) in
-                try store.read(resolved.handle, body)
+                try resolved.requirePlain()
+                return try store.read(resolved.handle, body)
             }
         } catch { throw resolved.naming(error) }
     }

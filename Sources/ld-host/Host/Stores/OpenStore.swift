@@ -15,6 +15,8 @@ final class OpenStore: Sendable {
     let location: StoreLocation
     /// How values are sealed before they go to the store, if they are.
     let sealing: StoreSealing?
+    /// Whether it has values that it sealed, and is configured without its sealing: those cannot be opened.
+    let hasForgottenSealing: Bool
     private let lane: CallLane
     /// Counts the values that expire.
     private let written = Atomic<UInt>(0)
@@ -23,7 +25,7 @@ final class OpenStore: Sendable {
 
     init(
         name: String, store: LoadedStore, plugin: String, component: String, identity: UInt64, location: StoreLocation,
-        sealing: StoreSealing?, concurrency: Int, timeout: Duration
+        sealing: StoreSealing?, hasForgottenSealing: Bool, concurrency: Int, timeout: Duration
     ) {
         self.name = name
         self.store = store
@@ -33,6 +35,7 @@ final class OpenStore: Sendable {
         self.identity = identity
         self.location = location
         self.sealing = sealing
+        self.hasForgottenSealing = hasForgottenSealing
         let waitsForOthers = store.properties.latency.rawValue >= StoreProperties.Latency.network.rawValue
         lane = CallLane(width: concurrency, timeout: waitsForOthers ? timeout : nil)
     }

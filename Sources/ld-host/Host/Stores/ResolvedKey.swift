@@ -39,7 +39,7 @@ final class ResolvedKey: Sendable {
         fixedAttributes = attributes
         self.lifetime = lifetime.map { Int64(clamping: $0.nanoseconds) }
         self.refusal = refusal
-        readsInline = open.readsInline && refusal == nil && layers.isEmpty
+        readsInline = open.readsInline && refusal == nil && layers.isEmpty && !open.hasForgottenSealing
     }
 
     deinit { store.release(handle) }
@@ -195,7 +195,9 @@ extension ResolvedKey {
         if layers.isEmpty {
             do throws(StorageError) {
                 return try await open.read("reading '\(address)'") { [self] (store) throws(StorageError) in
-                    try store.get(handle)
+                    let data = try store.get(handle)
+                    try requirePlain(data)
+                    return data
                 }
             } catch { throw naming(error) }
         }
@@ -221,7 +223,9 @@ extension ResolvedKey {
         }
         do throws(StorageError) {
             return try await open.read("reading '\(address)'") { [self] (store) throws(StorageError) in
-                try store.tagged(handle).map { TaggedValue(data: $0.value, tag: $0.tag) }
+                guard let found = try store.tagged(handle) else { return nil }
+                try requirePlain(found.value)
+                return TaggedValue(data: found.value, tag: found.tag)
             }
         } catch { throw naming(error) }
     }
@@ -260,9 +264,26 @@ extension ResolvedKey {
         }
         do throws(StorageError) {
             return try await open.read("reading '\(address)'") { [self] (store) throws(StorageError) in
-                try store.revisioned(handle)
+                let found = try store.revisioned(handle)
+                try requirePlain(found?.data)
+                return found
             }
         } catch { throw naming(error) }
+    }
+
+    /// Checks a value that is about to be read in pieces; see ``requirePlain(_:)``. May wait.
+    func requirePlain() throws(StorageError) {
+        guard open.hasForgottenSealing, layers.isEmpty else { return }
+        if case .other = try sealed.start() { return }
+        throw StoreSealing.forgotten(open.name, "'\(address)'")
+    }
+
+    /// Checks a value that is read as a plain one.
+    ///
+    /// - Throws: `securityApplicationFailed` if the store has sealed it and is configured without its sealing.
+    private func requirePlain(_ data: Data?) throws(StorageError) {
+        guard open.hasForgottenSealing, let data, data.withUnsafeBytes({ EnvelopeHeader.begins($0) }) else { return }
+        throw StoreSealing.forgotten(open.name, "'\(address)'")
     }
 
     /// Stores a value if the stored one fulfils a condition.

@@ -48,6 +48,15 @@ final class StoreSealing: Sendable {
             + "new values are kept plain"
     }
 
+    /// A value that the store has sealed, where it is configured without sealing.
+    static func forgotten(_ name: String, _ what: String) -> StorageError {
+        StorageError(
+            .securityApplicationFailed, "\(what) is sealed, and store '\(name)' is configured without its sealing",
+            hint:
+                "configure stores.\(name).sealing as it was, or domains with the store that has it; see: ld-host doctor"
+        )
+    }
+
     /// - Throws: `securityApplicationFailed` if the store has lost its ring. Needs no key; may wait.
     func requireRing() throws(StorageError) { if try !hasRing() { try ring.requireUnused() } }
 

@@ -32,8 +32,16 @@ import Testing
         }
         #expect(try await sealed.reseal(.store("vault")).total == 1)
         for (key, value) in keys { #expect(try await home.vault("").get(key) == value) }
-        // Without sealing, the sealed value is just bytes, which are not valid text.
-        await #expect(throws: StorageError.deserializationFailed) { try await home.vault("").get(key) }
+        // Without sealing, the sealed value is never taken for a plain one.
+        let forgetful = try home.vault("")
+        for call in [
+            { _ = try await forgetful.get(key) }, { _ = try await forgetful.data(for: .key(key)) },
+            { _ = try await forgetful.revisionedData(for: .key(key)) },
+            { _ = try await forgetful.readPieces(for: .key(key)) { _ in true } },
+        ] as [() async throws -> Void] {
+            let error = try await StorageError.of(call)
+            #expect(error.code == .securityApplicationFailed && error.message.contains("'own/\(key.name)'"), "\(error)")
+        }
         // A plain value can be replaced or removed.
         try await sealed.set("again", for: keys[0].0)
         #expect(try await sealed.get(keys[0].0) == "again")
