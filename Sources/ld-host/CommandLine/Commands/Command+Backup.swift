@@ -63,6 +63,9 @@ extension Command {
             overwriting: arguments.has("--overwrite"), planOnly: isPlan
         ) { bar.show($0) }
         bar.finish()
+        if report.expired > 0 {
+            Output.remark("ld-host: left out, as they have expired: \(report.expired.counted("value"))")
+        }
         if session.json {
             try Output.json(report)
         } else if isPlan {

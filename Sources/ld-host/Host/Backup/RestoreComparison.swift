@@ -23,6 +23,7 @@ final class RestoreComparison {
     let crypto: LoadedCrypto
     let key: EnvelopeKey
     private let overwrites: Bool
+    private let start = Moment.now
     let progress: @Sendable (StepProgress) -> Void
     let ringsOfKeychain: RingList?
 
@@ -114,6 +115,11 @@ final class RestoreComparison {
         if item.kind == .ring { return try decide(ring: item, reader) }
         guard let destination = destinations[item.domain] else { return .skip }
         try requireKept(item.domain, in: destination.open)
+        // It would be gone by now, and takes nothing away that is here.
+        if let expires = item.attributes.expires, expires <= start {
+            if item.kind == .value { report.expired += 1 }
+            return .skip
+        }
         let address = try address(of: item)
         let isEqual = try isEqual(destination.open.value(at: address), reader)
         switch (item.kind, isEqual) {
@@ -303,6 +309,8 @@ package struct RestoreReport: Encodable, Sendable {
     /// When it was made, in seconds since 1970 UTC.
     package internal(set) var created: UInt64 = 0
     package internal(set) var domains: [Domain] = []
+    /// The number of values that have expired since the backup was made; they are left out.
+    package internal(set) var expired = 0
     /// Some addresses where the store has another value.
     package internal(set) var conflicts: [String] = []
     /// The number of key rings that are missing here.

@@ -96,7 +96,8 @@ extension HostConfiguration {
         // Before taking the lock: inspecting new plugins takes time.
         if asksPlugins { _ = pluginRegistry?.survey() }
         return try change(path, to: text, flags: flags) {
-            asksPlugins ? $0.componentProblems() : section == "catalogs" ? $0.catalogProblems() : []
+            let others = section == "catalogs" ? $0.catalogProblems() : section == "migrations" ? $0.packProblems() : []
+            return (asksPlugins ? $0.componentProblems() : []) + others
         }
     }
 
