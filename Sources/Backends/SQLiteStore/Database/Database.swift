@@ -21,6 +21,8 @@ final class Database: Sendable {
     private let readers = Readers()
     private let turns = Turns()
     private let isKnown = Atomic<Bool>(false)
+    /// Held while a database is created: closing the new file drops all locks that this process has on it.
+    private static let creation = Mutex(())
     /// Used only by the current writer.
     nonisolated(unsafe) private var writer: Connection?
     /// Used only by the current writer, to keep writers of other processes out.
@@ -196,7 +198,7 @@ final class Database: Sendable {
 
     private func writerMaking() throws -> Connection {
         if let writer = try openWriter() { return writer }
-        try DatabaseFile(path).make()
+        try Self.creation.withLock { _ in try DatabaseFile(path).make() }
         if let writer = try openWriter() { return writer }
         throw StorageError(
             .storeUnavailable, "the database '\(path)' disappeared right after it was created",
@@ -267,6 +269,10 @@ final class Database: Sendable {
     ///   `unsupported` for one of a later version.
     private func inspect() throws -> Bool {
         if isKnown.load(ordering: .acquiring) { return true }
+        return try Self.creation.withLock { _ in try inspectFile() }
+    }
+
+    private func inspectFile() throws -> Bool {
         guard try FilePresence(path) == .present, let connection = try Connection(path, for: .inspecting) else {
             return false
         }
