@@ -288,6 +288,11 @@ extension Command {
                 "refused records: \(refused.forged) forged or of another group, \(refused.foreign) of devices that never were "
                     + "members")
         }
+        if refused.foreign > 0 {
+            sentences.append(
+                "if a device has joined that 'ld-host sync devices' does not list, run on it: ld-host sync pull --from-start"
+            )
+        }
         return sentences
     }
 }

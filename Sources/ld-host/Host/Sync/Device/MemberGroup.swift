@@ -14,7 +14,14 @@ final class MemberGroup: SyncGroup {
     private let keychain: KeychainValue
     private let page: ResolvedKey
     private var membership: SyncMembership
-    private(set) var log: GroupLog { didSet { members = log.state.members.map(\.id) } }
+    private(set) var log: GroupLog {
+        didSet {
+            members = log.state.members.map(\.id)
+            contents = nil
+        }
+    }
+    /// The contents of the log's records by their names, once they were asked for.
+    private var contents: [String: Data]?
     private var sealer: RecordSealer
     /// The names of the log's records that this device has published.
     private var published: Set<String> = []
@@ -25,6 +32,9 @@ final class MemberGroup: SyncGroup {
 
     /// Whether this device was away for so long that it has to join again.
     var isForgotten: Bool { log.state.forgotten.contains { $0.id == me } }
+
+    /// Whether there are invitations that nobody has used.
+    var hasInvitations: Bool { !log.state.invitations.isEmpty }
 
     /// Whether this device has to publish entries of the log.
     var hasDueRecords: Bool { !isPublished && log.identified.contains { !published.contains(Self.name(of: $0.id)) } }
@@ -134,7 +144,7 @@ final class MemberGroup: SyncGroup {
 
     func take(_ record: SyncRecord) throws(StorageError) -> Bool {
         guard record.name.hasPrefix(Self.recordPrefix) else { return false }
-        if record.writer == me.text { found?.insert(record.name) }
+        if record.writer == me.text { try noteOwn(record) }
         let isByRemoved = log.state.removed.contains { $0.id.text == record.writer }
         // The log counts what it refuses.
         guard !isByRemoved, (try? log.add(record.content)) == true else { return true }
@@ -145,6 +155,25 @@ final class MemberGroup: SyncGroup {
 
     func ownRecords() throws(StorageError) -> [SyncRecord] {
         log.identified.map { SyncRecord(writer: me.text, name: Self.name(of: $0.id), content: $0.published) }
+    }
+
+    /// Notes that the transport has an own record, or has another one in its place, which is then replaced.
+    private func noteOwn(_ record: SyncRecord) throws(StorageError) {
+        if contents == nil {
+            contents = Dictionary(try ownRecords().map { ($0.name, $0.content) }) { first, _ in first }
+        }
+        if contents?[record.name] == record.content {
+            found?.insert(record.name)
+            published.insert(record.name)
+        } else if published.remove(record.name) != nil {
+            try saveLog()
+        }
+    }
+
+    /// Publishes the whole log again: a member does not know this device, although it has published since.
+    func publishAgain() throws(StorageError) {
+        published = []
+        try saveLog()
     }
 
     func beginReading() { found = [] }
@@ -230,6 +259,14 @@ extension MemberGroup {
     /// Publishes that this device leaves. If that fails, the device is a member as before: nothing was stored.
     func leave(by carrier: any SyncCarrier) throws(StorageError) {
         _ = try log.remove(me, by: membership.device, at: Self.now)
+        isPublished = false
+        try publish(to: carrier)
+    }
+
+    /// Ends the invitations of a group that its last member leaves: who used one would be alone with a member that is
+    /// gone.
+    func endInvitations(by carrier: any SyncCarrier) throws(StorageError) {
+        _ = try log.rekey(by: membership.device, at: Self.now)
         isPublished = false
         try publish(to: carrier)
     }

@@ -286,9 +286,10 @@ extension SyncDevice {
                     membership, crypto, keychain: keychain, page: try SyncPlace.log(in: home))
                 if !isOffline, group.hasLostLog { try group.recoverLog(from: TransportCarrier(transport)) }
                 // The machine that this one is a copy of stays in the group.
-                if !isOffline, group.members.count > 1, group.members.contains(group.me), try !isOtherMachine(group) {
+                let concernsOthers = group.members.count > 1 || group.hasInvitations
+                if !isOffline, concernsOthers, group.members.contains(group.me), try !isOtherMachine(group) {
                     try requireUnmoved()
-                    syncLast(group)
+                    if group.members.count > 1 { syncLast(group) }
                     // It may have learned only now that it is no member any more, or that it has left before.
                     if group.members.contains(group.me) { try sayThatItLeaves(group) }
                 }
@@ -298,7 +299,11 @@ extension SyncDevice {
     }
 
     private func sayThatItLeaves(_ group: MemberGroup) throws(StorageError) {
-        do throws(StorageError) { try group.leave(by: TransportCarrier(transport)) } catch {
+        let carrier = TransportCarrier(transport)
+        do throws(StorageError) {
+            // The last member stays in the log, which nobody reads any more.
+            if group.members.count > 1 { try group.leave(by: carrier) } else { try group.endInvitations(by: carrier) }
+        } catch {
             throw StorageError(
                 error.code, "this device is still in its sync group: \(error.message)",
                 hint: "\(error.hint); if it cannot be reached any more: ld-host sync leave --offline")

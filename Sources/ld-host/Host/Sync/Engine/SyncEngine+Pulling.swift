@@ -13,6 +13,10 @@ extension SyncEngine {
             // Before it publishes that it joins, which replaces the status that says which of its own records count.
             try takeInAll()
         }
+        if isUnknown {
+            isUnknown = false
+            try group.publishAgain()
+        }
         // The group's log may come after the first records of a device that has just joined.
         counts.foreign += strangers.count { !group.isKnown($0) }
     }
@@ -267,6 +271,8 @@ extension SyncEngine {
         try table.end(of: writer, after: ended(by: writer), upTo: status.ended, entries, group)
         progress.writers[writer, default: SyncProgress.Writer()].status = status
         progress.writers[writer]?.statusCounter = counter
+        // It may have been published before that member could know of this device; but then that costs little.
+        if !status.isJoining, !progress.isJoining, status.known[group.me] == nil { isUnknown = true }
         if let known = status.known[group.me] {
             noticeOwn(known.taken)
             noticeOwn(known.status)

@@ -103,6 +103,8 @@ package final class SyncEngine {
     var ghosts: [String: Ghost] = [:]
     /// The writers of records in this pull that are no members, as far as this device knew when it read them.
     var strangers: [DeviceID] = []
+    /// Whether a status that has just come shows that its writer does not know this device.
+    var isUnknown = false
     var knownMembers: [DeviceID] = []
     var lastStatus: SyncStatus?
     /// Whether what is kept aside was not looked at yet: the app may have been updated.

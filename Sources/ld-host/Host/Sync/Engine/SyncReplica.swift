@@ -166,6 +166,9 @@ package protocol SyncGroup: AnyObject {
     /// The records about the group that this device is to publish.
     func ownRecords() throws(StorageError) -> [SyncRecord]
 
+    /// Publishes the records about the group again: another member seems not to have them.
+    func publishAgain() throws(StorageError)
+
     /// What is taken in from here on is all that the transport has.
     func beginReading()
 
@@ -174,6 +177,7 @@ package protocol SyncGroup: AnyObject {
 }
 
 extension SyncGroup {
+    package func publishAgain() throws(StorageError) {}
     package func beginReading() {}
     package func endReading() throws(StorageError) {}
 
