@@ -68,6 +68,32 @@ struct DatabaseFileTests {
         #expect(try store.get("name") == Data("after".utf8))
     }
 
+    @Test("a change is refused once the log was deleted, or its index", arguments: ["-wal", "-shm"])
+    func deletedLog(_ suffix: String) throws {
+        let store = try BuiltStore()
+        try store.set("name", Data("before".utf8))
+        #expect(try store.get("name") == Data("before".utf8))
+        try #require(unlink("\(store.folder.path)/\(BuiltStore.file)\(suffix)") == 0)
+        let error = #expect(throws: StorageError.self) { try store.set("name", Data("after".utf8)) }
+        #expect(error?.code == .storeUnavailable)
+        #expect(error?.message.contains("the log of the database") ?? false, "\(String(describing: error))")
+        #expect(try store.get("name") == Data("before".utf8))
+    }
+
+    @Test("a database that another program has taken the log from keeps one again")
+    func otherJournal() throws {
+        let folder = try TemporaryFolder()
+        let first = try BuiltStore(in: folder)
+        try first.set("name", Data("before".utf8))
+        first.store.close()
+        try first.run("PRAGMA journal_mode = DELETE")
+        let store = try BuiltStore(in: folder)
+        #expect(try store.get("name") == Data("before".utf8))
+        try store.set("name", Data("after".utf8))
+        #expect(try folder.entries().contains("\(BuiltStore.file)-wal"))
+        #expect(try store.get("name") == Data("after".utf8))
+    }
+
     @Test("a namespace with a folder has its own database there")
     func folders() throws {
         let store = try BuiltStore()

@@ -149,6 +149,14 @@ final class Connection: @unchecked Sendable {
         return true
     }
 
+    /// Makes the database keep a write-ahead log again, if another program has made it do otherwise. Waits for nobody; if
+    /// it is in use, the next process does it.
+    func keepLog() {
+        waitsForOthers(false)
+        defer { waitsForOthers(true) }
+        try? execute("PRAGMA journal_mode = WAL")
+    }
+
     /// The page size in bytes: that of ``Schema/withEmptyDatabase(_:)``.
     static let pageSize = 4096
 

@@ -29,6 +29,8 @@ final class Database: Sendable {
     nonisolated(unsafe) private var gate: Connection?
     /// Used only by the current writer.
     nonisolated(unsafe) private let reserve: Reserve
+    /// The log of the writer. Used only by the current writer.
+    nonisolated(unsafe) private var log: LogFiles?
 
     init(path: String, durability: Durability) {
         self.path = path
@@ -168,6 +170,17 @@ final class Database: Sendable {
             hint: "restart the program, so that it opens the current file")
     }
 
+    /// Whether the writer's log is not the one that other processes find.
+    private var hasLostLog: Bool { log != nil && log != LogFiles(of: path) }
+
+    private var logMoved: StorageError {
+        StorageError(
+            .storeUnavailable,
+            "the log of the database '\(path)' ('-wal' and '-shm') was deleted or replaced while it was in use, with "
+                + "the changes that were only there",
+            hint: "restart the program, and restore what is missing from a backup")
+    }
+
     /// The writer, with an open transaction.
     private func begin() throws -> Connection {
         do { return try beginOnce() } catch let error as StorageError where error.code == .permissionDenied {
@@ -185,6 +198,7 @@ final class Database: Sendable {
     private func closeConnections() {
         writer = nil
         gate = nil
+        log = nil
         reserve.forgetLog()
         readers.close()
     }
@@ -192,6 +206,8 @@ final class Database: Sendable {
     private func beginOnce() throws -> Connection {
         let connection = try writerMaking()
         guard !connection.hasMoved else { throw moved }
+        log = log ?? LogFiles(of: path)
+        guard !hasLostLog else { throw logMoved }
         try connection.begin()
         return connection
     }
@@ -221,6 +237,7 @@ final class Database: Sendable {
         guard let connection = try Connection(path, for: .writing(durability)) else { return nil }
         // This opens the log, or creates it.
         try check(version: connection.number(of: "user_version"))
+        connection.keepLog()
         if durability == .full { try DatabaseFile(path).synchronizeNames() }
         DatabaseFile(path).removeAbandonedSpools()
         cutLongLog(connection)
@@ -235,7 +252,7 @@ final class Database: Sendable {
     }
 
     /// Leaves a short log to the next process, unless a thread is in the middle of a change.
-    func cutLogAtEnd() { turns.takeIfFree { if let writer { cutLongLog(writer) } } }
+    func cutLogAtEnd() { turns.takeIfFree { if let writer, !hasLostLog { cutLongLog(writer) } } }
 
     private func openReader(waits: Bool) throws -> Connection? {
         guard try inspect() else { return nil }

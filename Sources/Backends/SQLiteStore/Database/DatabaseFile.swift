@@ -115,6 +115,29 @@ enum FilePresence {
     }
 }
 
+/// The identity of a database's log and of its index. SQLite removes them only when no connection is left.
+struct LogFiles: Equatable {
+    private let log: FileIdentity
+    private let index: FileIdentity
+
+    /// `nil` if one is missing.
+    init?(of path: String) {
+        guard let log = FileIdentity("\(path)-wal"), let index = FileIdentity("\(path)-shm") else { return nil }
+        (self.log, self.index) = (log, index)
+    }
+
+    private struct FileIdentity: Equatable {
+        let device: dev_t
+        let number: ino_t
+
+        init?(_ path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return nil }
+            (device, number) = (status.st_dev, status.st_ino)
+        }
+    }
+}
+
 /// Whether a database is on a medium that nobody can write to.
 enum ReadOnlyMedium {
     /// The medium can be written, or that is unknown.

@@ -83,14 +83,22 @@ extension RouterSnapshot {
     /// The values left in an open store, by domain. May wait.
     fileprivate func leftValues(in open: OpenStore, counted: Bool = false) -> [LeftValues] {
         guard open.store.abilities.enumeration != nil else { return [] }
+        /// Whether another store serves a domain. One under another name may keep the same values.
+        func isLeft(_ domain: String, _ route: HostSettings.Route) -> Bool {
+            guard route.store.name != open.name else { return false }
+            guard let serving = try? slot(for: domain).openIfNeeded(), serving.keepsSameValues(as: open) else {
+                return true
+            }
+            return (serving.sealing == nil) != (open.sealing == nil)
+        }
         var found: [String: [StorageNamespace: ListedNames]] = [:]
         try? open.store.forEachPlace { place in
-            if let route = settings.routes[place.domain], route.store.name != open.name {
+            if let route = settings.routes[place.domain], isLeft(place.domain, route) {
                 found[place.domain, default: [:]][place] = .all
             }
             return true
         }
-        for (domain, route) in settings.routes where route.store.name != open.name {
+        for (domain, route) in settings.routes where isLeft(domain, route) {
             for (place, known) in knownPlaces(of: domain, in: open) where found[domain]?[place] == nil {
                 guard hasLeft(known.names, inFolder: place, open, servedBy: route.store) else { continue }
                 found[domain, default: [:]][place] = known.names
