@@ -149,8 +149,8 @@ final class Connection: @unchecked Sendable {
         return true
     }
 
-    /// Makes the database keep a write-ahead log again, if another program has made it do otherwise. Waits for nobody; if
-    /// it is in use, the next process does it.
+    /// Makes the database keep a write-ahead log again, if another program has made it do otherwise. Waits for nobody;
+    /// if it is in use, the next process does it.
     func keepLog() {
         waitsForOthers(false)
         defer { waitsForOthers(true) }
