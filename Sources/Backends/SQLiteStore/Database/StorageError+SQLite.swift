@@ -7,7 +7,8 @@ extension Connection {
     /// The error of the last call, with SQLite's text for the code: its longer messages may quote stored data.
     func failure(_ verb: String = "use") -> StorageError {
         let code = sqlite3_extended_errcode(handle)
-        let system = sqlite3_system_errno(handle)
+        // SQLITE_IOERR_SHORT_READ: a file that ends too early is no failed call, so the number is of an earlier one.
+        let system = code == SQLITE_IOERR | 2 << 8 ? 0 : sqlite3_system_errno(handle)
         var text = sqlite3_errstr(code).map { String(cString: $0) } ?? "error"
         if system != 0, [SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_FULL].contains(code & 0xff) {
             text += ": \(StorageError.text(of: system))"
