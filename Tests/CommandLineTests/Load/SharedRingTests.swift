@@ -21,8 +21,9 @@ import Testing
         rotate() { ld-host keys rotate --store shared > rotated; }
         retire() { ld-host keys retire --store shared "$1"; }
         until_true() {
-            for i in $(seq 600); do "$@" && return; sleep 0.1; done
+            for i in $(seq 3000); do "$@" && return; sleep 0.1; done
             echo "never: $*"
+            test ! -e answers || tail -c 2000 answers | strings
         }
         """
 
@@ -148,6 +149,7 @@ import Testing
         let ending = try machines.shell(
             """
             \(Self.words)
+            \(Self.patience)
             ld-host set userDefaults/old 1
             mkfifo frames
             there ld-host pipe < frames > answers & pipe=$!
