@@ -59,8 +59,8 @@ extension Connection {
 
     /// Copies the whole log into the database, and frees its space on the disk.
     ///
-    /// - Returns: Whether that was complete, which requires that nobody is writing or reading. Otherwise nothing has
-    ///   changed.
+    /// - Returns: Whether that was complete, which requires that nobody is writing or reading. Otherwise the log keeps
+    ///   its length.
     func emptyLog(waiting milliseconds: Int) throws -> Bool {
         let end = ContinuousClock.now + .milliseconds(milliseconds)
         defer { waitsForOthers(true) }
