@@ -4,18 +4,6 @@ import Testing
 
 @Suite("A device whose joining the server loses before the others have read it")
 struct LostMemberTests {
-    private struct Server: Carrier {
-        let server: NATSServer
-        var folders: [String] { [server.folder] }
-
-        func connect(_ home: Home, number: Int) throws {
-            try home.done("config", "set", "sync.options.servers", server.url)
-            try home.done("config", "set", "sync.transport", "nats")
-        }
-
-        func disturb(round: Int, _ random: inout SeededGenerator) throws {}
-    }
-
     /// Purges the records of the members' log that a device has published, or puts other bytes in their place.
     private static let program = """
         import json, socket, sys
@@ -38,7 +26,7 @@ struct LostMemberTests {
     @Test("is known to all as soon as they have changed something", arguments: ["purged", "garbled"])
     func joining(_ loss: String) throws {
         let supervisor = try Supervisor()
-        let carrier = Server(server: try NATSServer(.current))
+        let carrier = try NATSCarrier(isSecure: false)
         let keys = CampaignKeys(shared: 3, single: 0)
         let devices = try (0..<3).map { try SyncedDevice($0, keys, over: carrier, supervisor) }
         func set(by device: SyncedDevice) throws {
@@ -54,7 +42,7 @@ struct LostMemberTests {
         try devices[2].home.done("sync", "push")
         let id = try devices[2].status().device
         let ending = try devices[0].home.shell(
-            "python3 - \(carrier.server.port) \(id) \(loss) <<'END'\n\(Self.program)\nEND")
+            "python3 - \(carrier.port) \(id) \(loss) <<'END'\n\(Self.program)\nEND")
         #expect(ending.text == "True\n", "\(ending.errors)")
         for round in 0..<4 {
             for device in devices {

@@ -9,6 +9,7 @@ struct NATSCarrier: Carrier {
     private static let password = "correct horse"
 
     var folders: [String] { [server.folder] }
+    var port: Int { server.port }
 
     /// - Parameter isSecure: Whether the server uses TLS and requires a password.
     init(isSecure: Bool) throws {

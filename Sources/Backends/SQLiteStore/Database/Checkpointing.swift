@@ -98,7 +98,7 @@ private func waitOrGiveUp(context: UnsafeMutableRawPointer?, attempts: Int32) ->
         sqlite3_interrupt(patience.connection)
         return 0
     }
-    usleep(attempts < 4 ? 200 : 1000)
+    pauseForOthers(attempts)
     return 1
 }
 

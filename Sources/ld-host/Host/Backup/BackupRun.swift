@@ -55,7 +55,7 @@ struct BackupRun {
                 .unsupported, "store '\(open.name)' cannot list its values of '\(domain)'",
                 hint: "leave the domain out: name the others with --domain")
         }
-        // What it has sealed cannot be told from what keys' policies have sealed.
+        // A backup without what the store has sealed would look like a whole one.
         guard !open.hasForgottenSealing else { throw StoreSealing.forgotten(open.name, "what is in '\(domain)'") }
         var source = Source(domain: domain, open: open)
         // The rings of keys know the folders that apps have chosen for what they seal.

@@ -63,15 +63,15 @@ extension StoreCopy {
     /// Throws `cannotOpen` if the source is plain and another store has sealed the value: it would be copied as if the
     /// sealed bytes were the value.
     func requireNotSealedByOthers(_ address: StorageAddress) throws(StorageError) {
-        guard source.sealing == nil, address.place.directory != nil || hasForgottenSealing else { return }
+        guard source.sealing == nil, address.place.directory != nil || source.hasForgottenSealing else { return }
         let start = try SealedValue(at: address, in: source, layers: []).start()
-        guard case .header(let header) = start, header.ring == nil else { return }
+        guard start.isOfStore else { return }
         if let sealer = snapshot.sealer(of: start, at: source) {
             guard sealer != destination.name || !isShared(address) else { return }
             throw StorageError(
                 .cannotOpen, "it is sealed by store '\(sealer)'; copy it from there: ld-host store copy \(sealer) TO")
         }
-        guard hasForgottenSealing else { return }
+        guard source.hasForgottenSealing else { return }
         throw StorageError(
             .cannotOpen,
             "store '\(source.name)' has sealed it, and its configuration has no sealing: configure it as it was")

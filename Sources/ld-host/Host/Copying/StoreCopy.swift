@@ -14,16 +14,12 @@ struct StoreCopy: Sendable {
     let domains: [String]
     /// The namespaces that both stores keep in the same place, and the destination seals.
     let shared: [StorageNamespace: ListedNames]
-    /// Whether the source is configured without the sealing that it has a key ring for.
-    let hasForgottenSealing: Bool
 
     init(
         snapshot: RouterSnapshot, source: OpenStore, destination: OpenStore, domains: [String] = []
     ) throws(StorageError) {
         (self.snapshot, self.source, self.destination, self.domains) = (snapshot, source, destination, domains)
         shared = try Self.sharedPlaces(of: source, destination, snapshot)
-        let warning = source.sealing == nil ? try StoreSealing.warning(of: source.name, source.store) : nil
-        hasForgottenSealing = warning != nil
     }
 
     /// The namespaces in which the source may have had values, whether it has some now or not.

@@ -83,14 +83,13 @@ extension Diagnosis {
 
     private static func sealsNoMore(_ slot: StoreSlot, _ snapshot: RouterSnapshot) -> [Finding] {
         // Other findings report a store that cannot be opened.
-        guard let open = try? slot.openIfNeeded(),
+        guard let open = try? slot.openIfNeeded(), open.hasForgottenSealing,
             !snapshot.stores.contains(where: {
                 $0.settings.sealing != nil && (try? $0.openIfNeeded())?.identity == open.identity
-            }),
-            let warning = try? StoreSealing.warning(of: open.name, open.store)
+            })
         else { return [] }
         let hint = "configure its sealing as it was; to keep values plain, copy them to another store before"
-        return [Finding(warning, hint: hint, isProblem: true)]
+        return [Finding(StoreSealing.warning(of: open.name), hint: hint, isProblem: true)]
     }
 
     private static func journal(_ snapshot: RouterSnapshot) -> [Finding] {

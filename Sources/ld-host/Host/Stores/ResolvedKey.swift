@@ -273,8 +273,7 @@ extension ResolvedKey {
 
     /// Checks a value that is about to be read in pieces; see ``requirePlain(_:)``. May wait.
     func requirePlain() throws(StorageError) {
-        guard open.hasForgottenSealing, layers.isEmpty else { return }
-        if case .other = try sealed.start() { return }
+        guard open.hasForgottenSealing, layers.isEmpty, try sealed.start().isOfStore else { return }
         throw StoreSealing.forgotten(open.name, "'\(address)'")
     }
 
@@ -282,7 +281,7 @@ extension ResolvedKey {
     ///
     /// - Throws: `securityApplicationFailed` if the store has sealed it and is configured without its sealing.
     private func requirePlain(_ data: Data?) throws(StorageError) {
-        guard open.hasForgottenSealing, let data, data.withUnsafeBytes({ EnvelopeHeader.begins($0) }) else { return }
+        guard open.hasForgottenSealing, let data, EnvelopeStart(data).isOfStore else { return }
         throw StoreSealing.forgotten(open.name, "'\(address)'")
     }
 

@@ -154,6 +154,9 @@ enum EnvelopeStart {
     /// No envelope, or no value.
     case other
 
+    /// Whether a store has sealed the value, and not the policy of its key, whose rings have names.
+    var isOfStore: Bool { if case .header(let header) = self { header.ring == nil } else { false } }
+
     /// The start of a whole value.
     init(_ stored: Data) { self = stored.withBuffer { Self.parsed($0) } ?? .other }
 

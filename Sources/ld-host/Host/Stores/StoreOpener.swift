@@ -28,14 +28,15 @@ struct StoreOpener: Sendable {
                 let opened = try image.openStore(
                     store.component, options: options, secrets: secrets(of: store, in: keychain),
                     host: HostTable.shared(for: log))
-                let isForgotten = store.sealing == nil && !isSealed(options.identity, of: store.component, resolver)
-                let warning = isForgotten ? try? StoreSealing.warning(of: store.name, opened) : nil
-                if let warning { log(.warning, "router", warning) }
+                let isForgotten = store.sealing == nil && (try? StoreSealing.hasRing(in: opened)) == true
+                if isForgotten, !isSealed(options.identity, of: store.component, resolver) {
+                    log(.warning, "router", StoreSealing.warning(of: store.name))
+                }
                 let identity = [store.component, String(decoding: options.identity, as: UTF8.self)]
                 return OpenStore(
                     name: store.name, store: opened, plugin: image.path, component: store.component,
                     identity: StableHash.of(identity), location: resolver.location(of: store),
-                    sealing: try sealing(of: store, opened, identity, keychain), hasForgottenSealing: warning != nil,
+                    sealing: try sealing(of: store, opened, identity, keychain), hasForgottenSealing: isForgotten,
                     concurrency: store.concurrency, timeout: store.timeout)
             } catch {
                 throw StorageError(

@@ -38,14 +38,17 @@ final class StoreSealing: Sendable {
                 stamp: { () throws(StorageError) in try wrapped.stamp() }))
     }
 
-    /// What to say of a store that has a ring and is configured without sealing; `nil` for any other. One that waits
-    /// for a server or for people is not asked, since it opens without it.
-    static func warning(of name: String, _ store: LoadedStore) throws(StorageError) -> String? {
-        guard store.properties.latency == .disk else { return nil }
+    /// Whether a store has a ring. One that waits for a server or for people is not asked, since it opens without it.
+    static func hasRing(in store: LoadedStore) throws(StorageError) -> Bool {
+        guard store.properties.latency == .disk else { return false }
         let handle = HeldHandle(store, try store.resolve(StorageAddress(place, name: ringName)))
-        guard try store.exists(handle.handle) else { return nil }
-        return "store '\(name)' has sealed values, and its configuration has no sealing: they cannot be opened, and "
-            + "new values are kept plain"
+        return try store.exists(handle.handle)
+    }
+
+    /// What to say of a store that has a ring and is configured without sealing.
+    static func warning(of name: String) -> String {
+        "store '\(name)' has sealed values, and its configuration has no sealing: they cannot be opened, and new values "
+            + "are kept plain"
     }
 
     /// A value that the store has sealed, where it is configured without sealing.

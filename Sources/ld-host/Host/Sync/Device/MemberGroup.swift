@@ -263,8 +263,8 @@ extension MemberGroup {
         try publish(to: carrier)
     }
 
-    /// Ends the invitations of a group that its last member leaves: who used one would be alone with a member that is
-    /// gone.
+    /// Ends the invitations of a group that its last member leaves: a device that used one would be alone with a member
+    /// that is gone.
     func endInvitations(by carrier: any SyncCarrier) throws(StorageError) {
         _ = try log.rekey(by: membership.device, at: Self.now)
         isPublished = false
