@@ -30,6 +30,8 @@ final class KeyBox<Key: Sendable> {
     }
 }
 
+/// Calls a store of one Swift type. The functions of the table `ld_store` find it behind the table's `self`, and the
+/// keys that it has resolved behind their handles.
 final class StorageExport<Backend: StorageBackend>: AnyStorageExport {
     private let backend: Backend
 

@@ -195,7 +195,7 @@ extension PluginInspector {
     /// Whether this program is `ld-host`.
     static var isHost: Bool { PluginSearchPath.executable?.hasSuffix("/ld-host") ?? false }
 
-    /// The `ld-host` of this installation: this program itself, one beside it, or one in the same prefix.
+    /// The `ld-host` of this installation: this program itself, or the one in its folder; `nil` if neither is one.
     package static var installedHost: String? {
         guard let executable = PluginSearchPath.executable, let slash = executable.lastIndex(of: "/") else {
             return nil
