@@ -57,7 +57,7 @@ struct CallSlot: ~Copyable {
     var number: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: context.load(ordering: .relaxed)) }
 
     /// Records the first rule that the component broke, and asks it to stop.
-    mutating func break_(_ what: @autoclosure () -> String) {
+    mutating func reportViolation(_ what: @autoclosure () -> String) {
         fault = fault ?? what()
         wasStopped = true
     }
@@ -205,7 +205,7 @@ extension CallSlot {
             return nil
         }
         guard let kind, slot.pointee.kind != kind else { return slot }
-        slot.pointee.break_("it used a sink of another call")
+        slot.pointee.reportViolation("it used a sink of another call")
         return nil
     }
 

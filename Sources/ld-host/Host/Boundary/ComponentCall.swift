@@ -178,11 +178,11 @@ private func takeValue(
     _ slot: UnsafeMutablePointer<CallSlot>, _ value: UnsafeMutablePointer<ReceivedValue>, _ bytes: ld_bytes
 ) -> Int32 {
     guard let buffer = bytes.checked else {
-        slot.pointee.break_("it wrote \(bytes.flaw())")
+        slot.pointee.reportViolation("it wrote \(bytes.flaw())")
         return 1
     }
     guard !value.pointee.isThere else {
-        slot.pointee.break_("it wrote two values to a sink for one")
+        slot.pointee.reportViolation("it wrote two values to a sink for one")
         return 1
     }
     value.pointee.isThere = true
@@ -203,7 +203,7 @@ func takeTagged(context: UnsafeMutableRawPointer?, tag: ld_bytes, bytes: ld_byte
     if tag.count != 0 {
         let longest = ld_attributes.longestText
         guard (1...longest).contains(tag.count), let text = tag.text else {
-            return slot.pointee.break_("it passed an unusable version tag: \(tag.flaw(atMost: longest))")
+            return slot.pointee.reportViolation("it passed an unusable version tag: \(tag.flaw(atMost: longest))")
         }
         received.pointee.tag = text
     }
@@ -221,18 +221,18 @@ func takeRevisioned(
 ) {
     guard let slot = CallSlot.running(context, .revisioned), let receiver = slot.pointee.receiver else { return }
     let received = receiver.assumingMemoryBound(to: ReceivedRevisioned.self)
-    guard revision != 0 else { return slot.pointee.break_("it passed a value with the revision 0") }
+    guard revision != 0 else { return slot.pointee.reportViolation("it passed a value with the revision 0") }
     received.pointee.revision = revision
     take(bytes, slot, &received.pointee.value)
     guard let attributes else { return }
     do throws(StorageError) { received.pointee.attributes = try ValueAttributes(attributes) } catch {
-        slot.pointee.break_(error.message)
+        slot.pointee.reportViolation(error.message)
     }
 }
 
 private func take(_ bytes: ld_bytes, _ slot: UnsafeMutablePointer<CallSlot>, _ value: inout Data?) {
-    guard let buffer = bytes.checked else { return slot.pointee.break_("it wrote \(bytes.flaw())") }
-    guard value == nil else { return slot.pointee.break_("it passed two values for one") }
+    guard let buffer = bytes.checked else { return slot.pointee.reportViolation("it wrote \(bytes.flaw())") }
+    guard value == nil else { return slot.pointee.reportViolation("it passed two values for one") }
     value = buffer.baseAddress.map { Data(bytes: $0, count: buffer.count) } ?? Data()
 }
 
@@ -254,13 +254,13 @@ func takePiece(context: UnsafeMutableRawPointer?, bytes: ld_bytes) -> Int32 {
         !slot.pointee.wasStopped
     else { return 1 }
     guard let buffer = bytes.checked else {
-        slot.pointee.break_("it wrote \(bytes.flaw())")
+        slot.pointee.reportViolation("it wrote \(bytes.flaw())")
         return 1
     }
     switch pieces.assumingMemoryBound(to: ReceivedPieces.self).pointee.take(buffer) {
     case .more: return 0
     case .enough: slot.pointee.wasStopped = true
-    case .broken(let what): slot.pointee.break_(what)
+    case .broken(let what): slot.pointee.reportViolation(what)
     }
     return 1
 }

@@ -214,7 +214,7 @@ func givePiece(context: UnsafeMutableRawPointer?, buffer: UnsafeMutableRawPointe
         let source = slot.pointee.receiver?.assumingMemoryBound(to: PieceSource.self), !slot.pointee.wasStopped
     else { return -1 }
     guard let buffer, capacity > 0 else {
-        slot.pointee.break_(
+        slot.pointee.reportViolation(
             "it requested \(UInt(bitPattern: capacity)) bytes \(buffer == nil ? "at the address NULL" : "of a value")")
         return -1
     }
@@ -234,10 +234,10 @@ func givePiece(context: UnsafeMutableRawPointer?, buffer: UnsafeMutableRawPointe
 private func takeAttributes(context: UnsafeMutableRawPointer?, attributes: UnsafePointer<ld_attributes>?) {
     guard let slot = CallSlot.running(context, .attributes), let receiver = slot.pointee.receiver else { return }
     let result = receiver.assumingMemoryBound(to: ValueAttributes?.self)
-    guard let attributes else { return slot.pointee.break_("it passed attributes at the address NULL") }
-    guard result.pointee == nil else { return slot.pointee.break_("it passed attributes twice") }
+    guard let attributes else { return slot.pointee.reportViolation("it passed attributes at the address NULL") }
+    guard result.pointee == nil else { return slot.pointee.reportViolation("it passed attributes twice") }
     do throws(StorageError) { result.pointee = try ValueAttributes(attributes) } catch {
-        slot.pointee.break_(error.message)
+        slot.pointee.reportViolation(error.message)
     }
 }
 

@@ -143,7 +143,7 @@ private func takeLentValue(context: UnsafeMutableRawPointer?, value: UnsafePoint
         BoundaryStruct.copy(value, to: $0, least: ld_bulk_value_least_size)
     }
     guard isCopied else {
-        slot.pointee.break_(
+        slot.pointee.reportViolation(
             "it passed a value whose struct has \(BoundaryStruct.size(value)) bytes; "
                 + "expected \(BoundaryStruct.sizes(least: ld_bulk_value_least_size))")
         return 1
@@ -152,10 +152,10 @@ private func takeLentValue(context: UnsafeMutableRawPointer?, value: UnsafePoint
         switch try taker.assumingMemoryBound(to: ValueTaker.self).pointee.take(known) {
         case .more: return 0
         case .enough: slot.pointee.wasStopped = true
-        case .broken(let what): slot.pointee.break_(what)
+        case .broken(let what): slot.pointee.reportViolation(what)
         }
     } catch {
-        slot.pointee.break_(error.message)
+        slot.pointee.reportViolation(error.message)
     }
     return 1
 }
@@ -171,7 +171,8 @@ private func takeConflict(context: UnsafeMutableRawPointer?, index: Int) {
     let conflicts = receiver.assumingMemoryBound(to: ReceivedConflicts.self)
     let limit = conflicts.pointee.limit
     guard (0..<limit).contains(index), conflicts.pointee.indices.count < limit else {
-        return slot.pointee.break_("it reported a failed expectation for change \(UInt(bitPattern: index)) of \(limit)")
+        return slot.pointee.reportViolation(
+            "it reported a failed expectation for change \(UInt(bitPattern: index)) of \(limit)")
     }
     conflicts.pointee.indices.append(index)
 }

@@ -190,7 +190,9 @@ extension LoadedTransport {
     private func fetch(_ since: UnsafeRawBufferPointer, _ slot: UnsafeMutablePointer<CallSlot>) -> Int32 {
         let status = table.fetch(
             table.`self`, ld_bytes(since), slot.pointee.number, takeRecord, slot.pointee.sink, slot.pointee.error)
-        if status == LD_STOPPED { slot.pointee.break_("it returned LD_STOPPED; expected LD_OK with a position") }
+        if status == LD_STOPPED {
+            slot.pointee.reportViolation("it returned LD_STOPPED; expected LD_OK with a position")
+        }
         return status
     }
 }
@@ -239,7 +241,7 @@ private func takeRecord(context: UnsafeMutableRawPointer?, record: UnsafePointer
     switch taker.assumingMemoryBound(to: RecordTaker.self).pointee.take(record) {
     case .more: return 0
     case .enough: return 1
-    case .broken(let what): slot.pointee.break_(what)
+    case .broken(let what): slot.pointee.reportViolation(what)
     }
     return 1
 }
@@ -247,6 +249,6 @@ private func takeRecord(context: UnsafeMutableRawPointer?, record: UnsafePointer
 func takePosition(context: UnsafeMutableRawPointer?, bytes: ld_bytes) -> Int32 {
     guard let slot = CallSlot.running(context, .records), let taker = slot.pointee.receiver else { return 1 }
     guard let flaw = taker.assumingMemoryBound(to: RecordTaker.self).pointee.takePosition(bytes) else { return 0 }
-    slot.pointee.break_(flaw)
+    slot.pointee.reportViolation(flaw)
     return 1
 }
