@@ -146,7 +146,7 @@ struct FileStoreTests {
         }
     }
 
-    @Test("says permissionDenied to another user", .enabled(if: geteuid() == 0))
+    @Test("throws permissionDenied for another user", .enabled(if: geteuid() == 0))
     func otherUserAsRoot() async {
         await #expect(processExitsWith: .success) {
             let fixture = try StoreFixture()

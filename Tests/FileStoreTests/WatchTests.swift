@@ -41,7 +41,7 @@ struct WatchTests {
         #expect(told.names(before: "e\u{301}") == [Array("e\u{301}x".utf8)])
     }
 
-    @Test("says permissionDenied for a folder that this user may not read", .enabled(if: geteuid() == 0))
+    @Test("throws permissionDenied for a folder that this user may not read", .enabled(if: geteuid() == 0))
     func otherUserAsRoot() async {
         await #expect(processExitsWith: .success) {
             let fixture = try StoreFixture()

@@ -137,7 +137,7 @@ struct HostileTests {
         #expect(try Set(expected).isSubset(of: FolderSync.open(path("")).numbers()))
     }
 
-    @Test("what a crash has left behind the last record is not reported once the writer has gone on")
+    @Test("bytes that a crash left after the last record are not reported once the writer has continued")
     func rest() throws {
         let file = try "shared/a/\(folder.segments(of: "shared/a")[0])"
         let whole = try #require(folder.content(file))

@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test("a plan says addresses and sizes, and no value")
+    @Test("a plan shows addresses and sizes, but no values")
     func content() async throws {
         let home = try MigrationHome()
         defer { home.remove() }

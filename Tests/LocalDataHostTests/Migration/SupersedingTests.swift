@@ -256,7 +256,7 @@ import Testing
     }
 }
 
-@Suite("older data that was re-encrypted since", .timeLimit(.minutes(3))) struct ResealedSourceTests {
+@Suite("older data that has been re-encrypted since", .timeLimit(.minutes(3))) struct ResealedSourceTests {
     /// The source's location: sealed by the key's policy, or by the store.
     private static let places: [StorageDomain] = [.encryptedFileSystem(), .keychain(service: "tests")]
 

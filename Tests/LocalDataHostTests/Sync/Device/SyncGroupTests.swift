@@ -145,7 +145,7 @@ import Testing
         #expect(try await third.get(key) == "value")
     }
 
-    @Test("a catalog is refused whose key must stay on the device but has a policy")
+    @Test("a catalog is refused if a key that must stay on the device has a sync policy")
     func refusals() async throws {
         let homes = try SyncHomes()
         let router = try await homes.router(0, [])
