@@ -13,8 +13,9 @@ extension ConformanceCheck {
         ConformanceCheck(pack: "lifecycle.options", "every option has a unique name and a line of help") { pack in
             try pack.subject.expectTidyOptions()
         },
-        ConformanceCheck(pack: "list.same", "a pack that is opened again with the same options lists the same") {
-            pack in
+        ConformanceCheck(
+            pack: "list.same", "a pack that is opened again with the same options lists the same migrations"
+        ) { pack in
             let other = try pack.another()
             defer { other.end() }
             try expect(

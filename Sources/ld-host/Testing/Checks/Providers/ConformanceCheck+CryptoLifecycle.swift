@@ -57,7 +57,8 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            crypto: "declares.pieces", "a provider declares ciphers for pieces exactly if it has that ability"
+            crypto: "declares.pieces",
+            "a provider declares ciphers in pieces if and only if it has the ability for them"
         ) { provider in
             let declared = provider.incrementalCiphers
             try expect(
@@ -69,7 +70,8 @@ extension ConformanceCheck {
                 "the ability \(LD_CRYPTO_INCREMENTAL) exists, but no cipher is declared for it")
         },
         ConformanceCheck(
-            crypto: "declares.signatures", "a provider declares a signature exactly if it has that ability"
+            crypto: "declares.signatures",
+            "a provider declares signature algorithms if and only if it has the ability for them"
         ) { provider in
             try expect(
                 !provider.signs || provider.crypto.signatures != nil,

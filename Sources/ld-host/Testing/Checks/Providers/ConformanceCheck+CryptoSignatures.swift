@@ -64,7 +64,8 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             crypto: "sign.strict",
-            "keys and signatures about which implementations disagree are judged as the protocol says", if: .signatures
+            "keys and signatures on which implementations disagree are accepted or refused as the protocol requires",
+            if: .signatures
         ) { provider in
             for vector in SignatureVector.disputed {
                 if vector.isRight {

@@ -5,7 +5,7 @@ extension ConformanceCheck {
     static let locks: [ConformanceCheck] = [
         ConformanceCheck("lock.exclusive", "a lock has one holder at a time", if: .lock) { store in
             guard let held = try store.store.lock("single", in: store.place, waiting: .zero) else {
-                throw ConformanceFailure("a free lock is not given")
+                throw ConformanceFailure("a free lock was not granted")
             }
             try expect(try store.store.isHeld(held), "a lock that was just taken is not held")
             let second = Flag()
@@ -16,18 +16,18 @@ extension ConformanceCheck {
                 second.raise()
                 try store.store.unlock(lock)
             }
-            try expect(isDone, "a lock is waited for longer than asked")
+            try expect(isDone, "waiting for a lock took longer than requested")
             try expect(!second.isRaised, "a lock has two holders")
             try store.store.unlock(held)
             guard let next = try store.store.lock("single", in: store.place, waiting: .zero) else {
-                throw ConformanceFailure("a lock that was given back is not given")
+                throw ConformanceFailure("a released lock was not granted")
             }
             try store.store.unlock(next)
         },
         ConformanceCheck("lock.waits", "a call that waits for a lock gets it when its holder releases it", if: .lock) {
             store in
             guard let held = try store.store.lock("a", in: store.place, waiting: .zero) else {
-                throw ConformanceFailure("a free lock is not given")
+                throw ConformanceFailure("a free lock was not granted")
             }
             let (begun, taken) = (Gate(), Flag())
             let waiter = try Worker {
@@ -42,7 +42,7 @@ extension ConformanceCheck {
             try store.store.unlock(held)
             try waiter.join()
             try expect(!wasEarly, "a lock has two holders")
-            try expect(taken.isRaised, "a lock was given back, and who waited for it did not get it")
+            try expect(taken.isRaised, "a lock was released, and the waiting caller did not get it")
         },
         ConformanceCheck("lock.names", "locks of different names or namespaces are independent", if: .lock) { store in
             let places = [store.place, store.place("-other")]

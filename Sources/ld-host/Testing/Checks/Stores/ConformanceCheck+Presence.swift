@@ -45,7 +45,7 @@ extension ConformanceCheck {
             for round in 0..<3 {
                 let value = Data("round \(round)".utf8)
                 try open.set(handle, to: value, attributes: nil)
-                try store.expect("value", holds: value, "set by a handle for the \(round + 1). time")
+                try store.expect("value", holds: value, "set by a handle, round \(round + 1)")
                 try expect(open.remove(handle), "remove by an old handle reports that there was no value")
             }
         },

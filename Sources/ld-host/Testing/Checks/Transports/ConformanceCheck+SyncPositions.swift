@@ -89,11 +89,12 @@ extension ConformanceCheck {
                 do { _ = try transport.fetch(since: position) } catch let error as StorageError {
                     try expect(
                         error.code == .positionLost,
-                        "a fetch from \(position.shown), which is no position, failed with \(error.code.name): \(error)"
+                        "a fetch from \(position.shown), which is not a position, failed with \(error.code.name): "
+                            + "\(error)"
                     )
                 }
             }
-            try transport.expectArrival(of: records, since: start, "after fetches from what is no position")
+            try transport.expectArrival(of: records, since: start, "after fetches from invalid positions")
         },
     ]
 
