@@ -15,8 +15,8 @@
 /// let (data, wasMigrated) = try await migrator.migrate(data: oldData)
 /// ```
 ///
-/// Which version bytes are is known by their version tag, which a ``StorageKey`` with a migrator stores beside each
-/// value. Bytes without a tag are a version that reads them and writes the same again: no member more, and none less.
+/// The version tag, which a ``StorageKey`` with a migrator stores beside each value, identifies the version of the
+/// bytes. Bytes without a tag belong to the version that decodes them and encodes the same members again.
 /// If several versions do, that is an error, unless ``Builder/assumeUntagged(_:)`` says which one is meant.
 public struct DataMigrator<TargetModel: Codable & Sendable & Equatable>: Sendable {
     let graph: ChainGraph
@@ -256,7 +256,7 @@ extension DataMigrator {
             return self
         }
 
-        /// Says which version bytes are that were stored without a version tag, if that cannot be seen: when a later
+        /// Sets the version of bytes that were stored without a version tag, where it cannot be detected: when a later
         /// version has added only optional members, or in a format without a structure.
         @discardableResult
         public func assumeUntagged<Value: Codable & Sendable & Equatable>(_ type: Value.Type) -> Builder {

@@ -45,7 +45,7 @@ public struct ComponentOption: Codable, Hashable, Sendable {
     /// Whether a configuration must set it.
     public let required: Bool
     /// Whether the value is a secret. A configuration then has the address of a value of the keychain instead, and the
-    /// component gets what the keychain holds there when it is opened.
+    /// component receives that value when it is opened.
     public let isSecret: Bool
 
     enum CodingKeys: String, CodingKey {

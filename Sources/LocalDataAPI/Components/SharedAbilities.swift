@@ -80,12 +80,12 @@ public protocol LockingBackend: StorageBackend {
     /// do. The lock ends with ``unlock(_:)`` and with the process. May wait.
     ///
     /// - Parameter wait: How long to wait for another holder.
-    /// - Returns: `nil` if another held it all the time.
+    /// - Returns: `nil` if another holder kept it for all of that time.
     func lock(_ name: String, in place: StorageNamespace, waiting wait: Duration) throws -> Lock?
 
     /// Whether the lock is still held: a store that loses the connection to its holder gives the lock to others.
     func isHeld(_ lock: Lock) throws -> Bool
 
-    /// Gives the lock back; fine if the store has lost its holder.
+    /// Releases the lock; does nothing if the lock was lost.
     func unlock(_ lock: Lock)
 }

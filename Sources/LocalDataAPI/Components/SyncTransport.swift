@@ -62,8 +62,8 @@ public protocol SyncTransport: Sendable {
     /// again does no harm.
     ///
     /// - Parameter records: At most 1,024, all of one writer.
-    /// - Throws: `storeUnavailable` if the other side cannot be reached; `durabilityUnknown` if it cannot be told what
-    ///   was published.
+    /// - Throws: `storeUnavailable` if the other side cannot be reached; `durabilityUnknown` if it is unknown
+    ///   which records were published.
     func publish(_ records: [SyncRecord]) throws
 
     /// Removes records of a writer, which no fetch needs to give any more; an absent one is fine.
@@ -72,8 +72,8 @@ public protocol SyncTransport: Sendable {
     /// Passes the records that were published after a position to `body` until it returns `false`.
     ///
     /// - Parameter position: What an earlier call returned; `nil`: from the beginning.
-    /// - Returns: The position behind the last record that was passed to `body`: at most 4,096 bytes.
-    /// - Throws: `positionLost` if the transport cannot go on from the position, e.g. since the other side was
+    /// - Returns: The position after the last record that was passed to `body`: at most 4,096 bytes.
+    /// - Throws: `positionLost` if the transport cannot resume from the position, e.g. since the other side was
     ///   set up again. The host then fetches from the beginning, and publishes its own records that it does not find.
     func fetch(since position: Data?, _ body: (SyncRecord) -> Bool) throws -> Data
 

@@ -1,4 +1,4 @@
-/// A migration that works out what has changed from the container as it was and as it became.
+/// A migration that detects the changes between two versions of a container.
 ///
 /// ```swift
 /// extension MySettings: ContainerMigration {

@@ -1,4 +1,4 @@
-/// What takes a container's data from one version to the next.
+/// A step that takes a container's data from one version to the next.
 ///
 /// ```swift
 /// static let steps = [

@@ -4,8 +4,8 @@
     internal import Foundation
 #endif
 
-/// What a ``ContainerStep`` works on: the stored values as they are, with the step's own changes on top. Nobody else
-/// sees these before all of them and the new version take effect as one.
+/// The store that a ``ContainerStep`` works on: the stored values as they are, with the step's own changes on top.
+/// Nobody else sees these before all of them and the new version take effect as one.
 ///
 /// It reads what is stored; defaults, declared or registered, count as nothing. It never replaces a value by moving
 /// another one there: that is an error that names both keys.

@@ -92,7 +92,7 @@ public struct ContainerVersionKey: Hashable, Sendable {
         ContainerVersionKey("\(prefix)\(name).__version")
     }
 
-    /// `__version`: one key for a whole store. A store whose version key it is can have only one container. As a former
+    /// `__version`: one key for a whole store. A store with this version key can have only one container. As a former
     /// key it stays where it is, since other containers may have used it too.
     public static let shared = ContainerVersionKey("__version")
 

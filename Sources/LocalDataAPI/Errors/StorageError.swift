@@ -130,7 +130,7 @@ extension StorageError {
 
         /// A key's name, scope or address is not well formed.
         public static let invalidAddress = Code(rawValue: 32)
-        /// The value is larger than the store takes.
+        /// The value is larger than the store accepts.
         public static let valueTooLarge = Code(rawValue: 33)
         /// The store cannot be reached now.
         public static let storeUnavailable = Code(rawValue: 34)
@@ -156,7 +156,7 @@ extension StorageError {
         public static let componentAmbiguous = Code(rawValue: 44)
         /// The system refused access.
         public static let permissionDenied = Code(rawValue: 45)
-        /// The device is full, or a quota is reached; the old value stands.
+        /// The device is full, or a quota is reached; the old value stays.
         public static let noSpace = Code(rawValue: 46)
         /// The new value is in place and complete, but whether it survives a power loss is unknown.
         public static let durabilityUnknown = Code(rawValue: 47)
@@ -165,7 +165,7 @@ extension StorageError {
         public static let cannotOpen = Code(rawValue: 48)
         /// A conditional write found another value than it expects, or one where it expects none; nothing has changed.
         public static let conflict = Code(rawValue: 49)
-        /// A sync transport cannot go on from the position; the host fetches from the beginning.
+        /// A sync transport cannot resume from the position; the host fetches from the beginning.
         public static let positionLost = Code(rawValue: 50)
     }
 }
@@ -270,7 +270,7 @@ extension StorageError {
     public static let unknown = StorageError(.unknown)
     /// A key's name, scope or address is not well formed.
     public static let invalidAddress = StorageError(.invalidAddress)
-    /// The value is larger than the store takes.
+    /// The value is larger than the store accepts.
     public static let valueTooLarge = StorageError(.valueTooLarge)
     /// The store cannot be reached.
     public static let storeUnavailable = StorageError(.storeUnavailable)
@@ -304,6 +304,6 @@ extension StorageError {
     public static let cannotOpen = StorageError(.cannotOpen)
     /// A conditional write found another value than it expects.
     public static let conflict = StorageError(.conflict)
-    /// A sync transport cannot go on from a position.
+    /// A sync transport cannot resume from a position.
     public static let positionLost = StorageError(.positionLost)
 }

@@ -6,7 +6,7 @@ public struct MigrationError: Error, Sendable {
     public let message: String
     /// The underlying storage error, if there is one.
     public let underlying: StorageError?
-    /// The type that no converters lead on from, for `pathNotFound`.
+    /// The type from which no converter leads to the target, for `pathNotFound`.
     public let from: String?
 
     /// Creates an error; if the message is empty, the code's name replaces it.

@@ -3,10 +3,25 @@ import DurableFiles
 
 /// What a segment's file begins with.
 ///
-/// ``` magic 8, version 2, flags 2, length of the header 4, then 8 bytes each: stamp, id, the previous segment's
-/// stamp, id and length, end of a base, floor, next check; length of the writer's name 1 and the name; number of
-/// covered segments 4, and of each the stamp 8, the id 8 and the length 8; CRC-32C of all that 4. Numbers are little
-/// endian. ```
+/// | bytes | what |
+/// |---|---|
+/// | 8 | 0x8B, `LDSYN`, CR and LF |
+/// | 2 | the version, 1 |
+/// | 2 | flags; bit 0: the segment is a base; bit 1: nothing will be added to the previous segment |
+/// | 4 | the length of the header |
+/// | 8 | the segment's stamp |
+/// | 8 | its id |
+/// | 3 × 8 | the previous segment's stamp, id and length; zeros without one |
+/// | 8 | the length of the whole segment if it is a base; otherwise 0 |
+/// | 8 | the floor of a base; otherwise 0 |
+/// | 8 | the size of all segments at the next check for unneeded bytes |
+/// | 1 | the length of the writer's name |
+/// | varies | the writer's name |
+/// | 4 | the number of covered segments |
+/// | each | 8: the stamp; 8: the id; 8: the length |
+/// | 4 | CRC-32C of all preceding bytes |
+///
+/// Numbers are little-endian.
 struct SegmentHeader: Hashable, Sendable {
     /// The segment before, as far as the writer knew.
     struct Previous: Hashable, Sendable {

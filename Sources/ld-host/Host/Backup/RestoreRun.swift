@@ -48,7 +48,7 @@ struct RestoreRun {
         }
     }
 
-    /// Records namespaces with their own found.folders in rings that are there already, before their values arrive.
+    /// Records namespaces with their own folders in rings that are there already, before their values arrive.
     private func rememberFolders() throws(StorageError) {
         guard !found.folders.isEmpty else { return }
         for (service, account) in found.presentRings {

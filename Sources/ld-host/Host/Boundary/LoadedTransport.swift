@@ -167,7 +167,7 @@ extension LoadedTransport {
     ///   - position: What an earlier call returned; `nil`: from the beginning.
     ///   - count: The most records to pass, at least 1.
     /// - Returns: The position behind the last record that was passed.
-    /// - Throws: `positionLost` if the transport cannot go on from the position; `corrupt` if it breaks a rule of the
+    /// - Throws: `positionLost` if the transport cannot resume from the position; `corrupt` if it breaks a rule of the
     ///   boundary. Records that were passed before stay valid.
     package func fetch(
         since position: Data?, atMost count: Int = .max, _ take: (SyncRecord) -> Bool

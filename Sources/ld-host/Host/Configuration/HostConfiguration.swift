@@ -7,9 +7,9 @@ public import LocalDataAPI
 public struct HostConfiguration: Sendable {
     /// The flags of a command line.
     public struct Flags: Sendable {
-        /// A file that counts above the others.
+        /// A file that overrides the others.
         public var file: String?
-        /// Values as `KEY=VALUE`, the last of a key counting.
+        /// Values as `KEY=VALUE`; the last one for a key wins.
         public var values: [String]
 
         /// Creates flags.

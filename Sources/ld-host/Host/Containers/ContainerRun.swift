@@ -222,8 +222,7 @@ public struct ContainerProgress: Hashable, Sendable {
     public let to: Int
     /// The versions that steps of this call have led to.
     public let steps: [Int]
-    /// Whether everything is removed that the last step removes. If not, the log says why, and the next call tries
-    /// again.
+    /// Whether all removals of the last step are done. If not, the log says why, and the next call tries again.
     public var isClean = true
 }
 

@@ -159,8 +159,8 @@ extension StorageRouter {
     }
 
     /// Makes the master keys forget the locations of a store that was moved or is gone. If a store has its name now,
-    /// their folders go to that store. Of a store that is configured as before, the locations are forgotten that are
-    /// not there: all if it is empty, otherwise folders that do not exist.
+    /// their folders go to that store. For a store that is configured as before, only missing locations are forgotten:
+    /// all if it is empty, otherwise folders that do not exist.
     ///
     /// - Parameter store: The name of the store when something was sealed in it.
     /// - Returns: The number of forgotten locations.
@@ -297,8 +297,8 @@ extension StorageRouter {
     }
 
     /// Adds a ring to the keychain's list, so that it opens what it has sealed: one that `encryption.service` and
-    /// `encryption.account` named before there was a list. Adding a ring that someone else created lets everything open
-    /// that they have sealed.
+    /// `encryption.account` named before there was a list. Adding a ring that someone else created lets everything that
+    /// they have sealed open.
     ///
     /// - Returns: The ring's keys.
     /// - Throws: `notFound` if there is no value; `corrupt` if it is not a ring.

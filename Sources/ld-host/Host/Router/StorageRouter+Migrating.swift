@@ -79,8 +79,8 @@ extension StorageRouter {
     ///   - selection: Which of them.
     ///   - onConflict: In place of each migration's own policy.
     ///   - progress: Called with how far the run is, on any thread.
-    /// - Returns: What became of each; its `failures` are logged, too. Of a migration of many keys that failed, chunks
-    ///   that were moved before stay moved, and the next run resumes behind them.
+    /// - Returns: The outcome of each; its `failures` are logged, too. If a bulk migration fails, chunks that were
+    ///   already moved stay moved, and the next run resumes after them.
     /// - Throws: `MigrationError` if an id is not known, or a pack is missing or refused; then nothing is run.
     @discardableResult
     public func migrate(

@@ -16,7 +16,7 @@ extension StorageRouter {
         try await readPieces(for: key, verifying: verification) { body($0.bytes) }
     }
 
-    /// Stores a value in pieces. If `fill` throws, the old value stands.
+    /// Stores a value in pieces. If `fill` throws, the old value stays.
     ///
     /// - Parameters:
     ///   - key: The key of the value.

@@ -19,7 +19,7 @@ extension StorageRouter {
     /// Publishes what has changed on this device, and takes over what others have published.
     ///
     /// - Parameter isFromStart: Whether to read everything that the transport has, and not only what is new, and to
-    ///   publish again what it has lost of this device's. Takes time that grows with the number of values.
+    ///   publish again those records of this device that it has lost. Takes time that grows with the number of values.
     /// - Throws: `notFound` if this device is in no group; `permissionDenied` if it was removed; `storeUnavailable` if
     ///   the other side cannot be reached; whatever a store reports. What was not done is done by the next call.
     @discardableResult
@@ -126,7 +126,7 @@ extension StorageRouter {
         try await putAside(id, .conflict)
     }
 
-    /// Makes a value that lost the current one, on all devices; the value that it replaces is kept in its stead.
+    /// Makes a value that lost the current one, on all devices; the value that it replaces is kept instead.
     ///
     /// - Throws: `notFound`.
     @discardableResult

@@ -22,7 +22,7 @@ extension StorageRouter {
     /// no sync policy, are left out.
     ///
     /// - Returns: The addresses of the values that were stored, ascending.
-    /// - Throws: `deserializationFailed` for a value that is none of its key; then nothing has changed.
+    /// - Throws: `deserializationFailed` for a value that is not valid for its key; then nothing has changed.
     @discardableResult
     public func apply(snapshot values: [String: Data]) async throws -> [String] {
         var batch = StorageBatch()

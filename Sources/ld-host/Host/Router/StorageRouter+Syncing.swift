@@ -7,7 +7,7 @@ extension StorageRouter {
     /// and once a minute. A failure is tried again, after a pause that grows up to five minutes.
     ///
     /// - Parameter report: Called after each time, on any thread, also with a failure.
-    /// - Throws: `CancellationError`; what cannot become better by waiting, as ``sync(fromStart:)``.
+    /// - Throws: `CancellationError`; errors that waiting cannot fix, as ``sync(fromStart:)``.
     public func syncContinuously(
         _ report: @escaping @Sendable (Result<SyncReport, StorageError>) -> Void = { _ in }
     ) async throws {
