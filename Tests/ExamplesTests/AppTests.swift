@@ -58,7 +58,7 @@ struct AppTests {
             #expect(try failure("bundle", "--to", app.package).contains("is neither empty nor an earlier bundle"))
             let wrong = try failure("bundle", "--to", "\(app.folder)/b", "--product", "Nothing")
             #expect(wrong.contains("no executable product 'Nothing'; it has SettingsApp"))
-            #expect(try failure("build").contains("'build' is no command; expected plugins or bundle"))
+            #expect(try failure("build").contains("'build' is not a command; expected plugins or bundle"))
         }
     }
 

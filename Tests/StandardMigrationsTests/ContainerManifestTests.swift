@@ -124,7 +124,7 @@ private struct Written: UserDefaultsContainer {
                 """#,
                 "the step 1 -> 2, which moves 'userDefaults/A.a' and 'userDefaults/A.c' to 'userDefaults/A.b'; a key has one value"
             ),
-            (#"{"steps":[{"id":"a"}]}"#, "m.json:1:11: step 'a': says nothing to do"),
+            (#"{"steps":[{"id":"a"}]}"#, "m.json:1:11: step 'a': has no action"),
         ])
     func mistakes(_ text: String, _ message: String) {
         #expect(read(text)?.message.contains(message) == true, "\(String(describing: read(text)))")

@@ -29,9 +29,11 @@ import Testing
         let cases: [(String, StorageError.Code, String)] = [
             (try home.write("[]", to: "open", mode: 0o666), .permissionDenied, "can be written by others"),
             (try home.write("[]", to: "group", mode: 0o620), .permissionDenied, "can be written by others"),
-            ("\(home.folder)/link", .fileError, "cannot be opened"), (home.folder, .invalidOptions, "no regular file"),
-            ("\(home.folder)/pipe", .invalidOptions, "no regular file"),
-            ("\(home.folder)/none", .fileError, "No such file"), ("/dev/null", .invalidOptions, "no regular file"),
+            ("\(home.folder)/link", .fileError, "cannot be opened"),
+            (home.folder, .invalidOptions, "is not a regular file"),
+            ("\(home.folder)/pipe", .invalidOptions, "is not a regular file"),
+            ("\(home.folder)/none", .fileError, "No such file"),
+            ("/dev/null", .invalidOptions, "is not a regular file"),
             (
                 try home.write(String(repeating: " ", count: Manifest.largestFile + 1), to: "large"), .invalidOptions,
                 "more than 1048576 bytes"
@@ -85,7 +87,7 @@ import Testing
             found,
             [
                 ":2:28: step 'a', rename: unknown member 'form' (did you mean 'from'?)",
-                ":3:17: step 'b', revision: expected a whole number from 1 on, found 0",
+                ":3:17: step 'b', revision: expected a whole number of 1 or more, found 0",
                 ":3:51: step 'b', rename.from: 'rows' has no name",
                 ":3:65: step 'b', rename.to: expected a key such as",
                 ":3:84: step 'b', onConflict: expected one of",

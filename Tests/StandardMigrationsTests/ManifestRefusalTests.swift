@@ -8,13 +8,13 @@ import Testing
     @Test(
         "the error names the step, the member and the mistake, and nothing runs",
         arguments: [
-            (#"{"id":"a"}"#, "step 'a': says nothing to do"),
+            (#"{"id":"a"}"#, "step 'a': has no action"),
             (#"{"rename":{}}"#, "step 1: 'id' is missing"),
             (#"{"id":"","remove":"rows/a"}"#, "step 1, id: expected a name"),
             (#"{"id":"a\nb","remove":"rows/a"}"#, "step 1, id: expected at most 256 bytes on one line"),
             (#"{"id":3,"remove":"rows/a"}"#, "step 1, id: expected a name for the step that never changes, found 3"),
             (#"3"#, "step 1: expected an object, found 3"),
-            (#"{"id":"a","remove":"rows/a","move":{}}"#, "step 'a': says several things to do: move, remove"),
+            (#"{"id":"a","remove":"rows/a","move":{}}"#, "step 'a': has several actions: move, remove"),
             (#"{"id":"a","renmae":{}}"#, "step 1: unknown member 'renmae'"),
             (#"{"id":"a","rename":{"form":"rows/a"}}"#, "step 'a', rename: unknown member 'form'"),
             (#"{"id":"a","rename":{"from":"rows/a"}}"#, "step 'a', rename: 'to' is missing"),
@@ -126,7 +126,7 @@ import Testing
             ),
             (
                 #"{"id":"a","remove":"rows/a","revision":0}"#,
-                "step 'a', revision: expected a whole number from 1 on, found 0"
+                "step 'a', revision: expected a whole number of 1 or more, found 0"
             ),
             (#"{"id":"a","remove":"rows/a","revision":1.5}"#, "step 'a', revision: expected a whole number"),
             (
@@ -134,7 +134,7 @@ import Testing
                 "step 'a', when.dataVersion: expected versions"
             ),
             (#"{"id":"a","remove":"rows/a","when":{"dataVersion":"< 2.0"}}"#, "step 'a', when.dataVersion: expected"),
-            (#"{"id":"a","remove":"rows/a","when":{}}"#, "step 'a', when: says no version"),
+            (#"{"id":"a","remove":"rows/a","when":{}}"#, "step 'a', when: has no version"),
             (
                 #"{"id":"a","move":{"from":"rows/a*","to":"fileSystem"},"when":{"appVersion":"<2"}}"#,
                 "step 'a', when: a step for a prefix has no condition"

@@ -77,7 +77,8 @@ extension FileStore {
     func requireAttributes(in place: DurableDirectory, for what: String) throws {
         guard try !place.keepsAttributes(named: StoredAttributes.name) else { return }
         throw StorageError(
-            .unsupported, "the file system of '\(place.path)' keeps no extended attributes, and so not \(what)",
+            .unsupported,
+            "the file system of '\(place.path)' has no extended attributes, so the store cannot record \(what)",
             hint: "move the store to a file system with extended attributes, or map the domain to another store")
     }
 

@@ -30,7 +30,7 @@ package final class FolderSync: SyncTransport {
         options: [
             .path("folder", required: true, help: "the folder that the devices share"),
             .integer(
-                "poll", default: 30, help: "seconds between two looks for changes that the system does not report"),
+                "poll", default: 30, help: "seconds between polls for changes that the system does not report"),
             .integer("segment", default: 1 << 20, help: "the size in bytes at which a file is closed"),
             .string("marker", default: "", help: "an entry without which the folder is not mounted, e.g. '.stfolder'"),
         ])
@@ -88,7 +88,7 @@ package final class FolderSync: SyncTransport {
             guard record.content.count <= largestRecord else {
                 throw StorageError(
                     .valueTooLarge,
-                    "record '\(record.name)' has \(record.content.count) bytes; at most are \(largestRecord)")
+                    "record '\(record.name)' has \(record.content.count) bytes; expected at most \(largestRecord)")
             }
         }
         try publish(records.map { Batch.Change(kind: .put, name: $0.name, content: $0.content) }, of: writer)
@@ -102,7 +102,7 @@ package final class FolderSync: SyncTransport {
     private func publish(_ changes: [Batch.Change], of writer: String) throws {
         for name in [writer] + changes.map(\.name) where !SyncName.isValid(name.utf8) {
             throw StorageError(
-                .invalidAddress, "'\(name)' is no name of a writer or record",
+                .invalidAddress, "'\(name)' is not a valid name of a writer or record",
                 hint: "use 1 to 64 lower case letters, digits and '-'")
         }
         try folder.reach()
@@ -152,7 +152,7 @@ package final class FolderSync: SyncTransport {
     }
 
     private func lost(_ problem: String) -> StorageError {
-        StorageError(.positionLost, "\(problem), so '\(folder.path)' cannot be read on from there")
+        StorageError(.positionLost, "\(problem), so reading of '\(folder.path)' cannot resume there")
     }
 
     package func subscribe(_ notify: @escaping @Sendable (SyncNotice) -> Void) throws -> FolderSubscription {

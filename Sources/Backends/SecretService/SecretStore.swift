@@ -67,7 +67,7 @@ package final class SecretStore: StorageBackend {
         guard value.byteCount <= Self.largestValue else {
             throw StorageError(
                 .valueTooLarge,
-                "the value of '\(key.address)' has \(value.byteCount) bytes; at most \(Self.largestValue) are possible",
+                "the value of '\(key.address)' has \(value.byteCount) bytes; expected at most \(Self.largestValue)",
                 hint: "keep large values in a sealed store, and only the key in the secret service")
         }
         let kept = try KeptAttributes.text(attributes)

@@ -90,7 +90,8 @@ extension DataMigrator {
         }
         guard let target = value as? TargetModel else {
             throw MigrationError(
-                .finalTypeMismatch, "the converters from \(version.name) came to another type than \(TargetModel.self)")
+                .finalTypeMismatch,
+                "the converters from \(version.name) ended in a type other than \(TargetModel.self)")
         }
         return ChainedValue(value: target, wasMigrated: true)
     }
@@ -112,7 +113,7 @@ extension DataMigrator {
         do { return try version.decode(data, coding) } catch {
             let reason = StorageError(wrapping: error).message
             throw MigrationError(
-                .decodingFailed, "the bytes with the version '\(version.tag)' are no \(version.name): \(reason)")
+                .decodingFailed, "the bytes with the version '\(version.tag)' are not a \(version.name): \(reason)")
         }
     }
 
@@ -147,7 +148,7 @@ extension DataMigrator {
         guard try decoded(data, serializer) == value else {
             throw MigrationError(
                 .finalTypeMismatch,
-                "what the converters made does not read back as the same \(TargetModel.self)")
+                "the converted value does not read back as the same \(TargetModel.self)")
         }
         return data
     }
@@ -194,15 +195,15 @@ extension DataMigrator {
             guard let matches else {
                 throw MigrationError(
                     .ambiguous,
-                    "bytes in the format '\(serializer.format)' do not tell their version, and none is stored with them; "
-                        + "say which one with assumeUntagged(_:)")
+                    "bytes in the format '\(serializer.format)' do not reveal their version, and none is stored with "
+                        + "them; set it with assumeUntagged(_:)")
             }
             if matches { found.append(index) }
         }
         guard let first = found.first else {
             throw MigrationError(
                 .decodingFailed,
-                "\(data.count) bytes without a version are exactly none of "
+                "\(data.count) bytes without a version match none of "
                     + graph.versions.map(\.name).joined(separator: ", "))
         }
         guard found.count == 1 else {
@@ -249,7 +250,7 @@ extension DataMigrator {
             let new = graph.add(ChainVersion(to, tag: nil, nil), isNamed: false)
             graph.connect(old, to: new) { value in
                 guard let value = value as? From else {
-                    throw MigrationError(.finalTypeMismatch, "a \(type(of: value)) came where a \(From.self) belongs")
+                    throw MigrationError(.finalTypeMismatch, "found a \(type(of: value)); expected a \(From.self)")
                 }
                 return try await converter(value)
             }

@@ -54,8 +54,9 @@ package struct ContainerVersion: Sendable {
         guard let number = number(in: data) else {
             throw MigrationError(
                 .validationFailed,
-                "the version of the container '\(container.name)' in '\(container.store)/\(name)' is no whole number of 1 "
-                    + "or more; store the version that its data has: ld-host set '\(container.store)/\(name)' VERSION")
+                "the version of the container '\(container.name)' in '\(container.store)/\(name)' is not a whole "
+                    + "number of 1 or more; store the version that its data has: "
+                    + "ld-host set '\(container.store)/\(name)' VERSION")
         }
         return ContainerVersion(number: number, name: name)
     }

@@ -190,7 +190,7 @@ extension StorageError.Code {
         case .watchOnlyKeyAccessedOnPhone: "the key is for watches only"
         case .unknown: "unknown error"
         case .invalidAddress: "the address is not well formed"
-        case .valueTooLarge: "the value is larger than the store takes"
+        case .valueTooLarge: "the value is larger than the store accepts"
         case .storeUnavailable: "the store cannot be reached"
         case .busy: "the store is busy"
         case .timedOut: "the call did not end before its deadline"
@@ -207,7 +207,7 @@ extension StorageError.Code {
         case .durabilityUnknown: "the value is written but may not survive a power loss"
         case .cannotOpen: "the sealed value cannot be opened"
         case .conflict: "the stored value is not the expected one"
-        case .positionLost: "the transport cannot go on from this position"
+        case .positionLost: "the transport cannot resume from this position"
         default: "error \(rawValue)"
         }
     }

@@ -41,7 +41,7 @@ extension ld_bytes {
     package func flaw(atMost limit: Int = largest) -> String {
         guard data != nil || count == 0 else { return "\(UInt(bitPattern: count)) bytes at the address NULL" }
         guard (0...limit).contains(count) else {
-            return "a count of \(UInt(bitPattern: count)) bytes; at most \(limit) are possible"
+            return "a count of \(UInt(bitPattern: count)) bytes; expected at most \(limit)"
         }
         return "\(count) bytes at an address where this process has less memory"
     }

@@ -78,7 +78,9 @@ package struct SecretFile: Sendable {
 
     private func checkRights(_ file: Int32) throws {
         var status = stat()
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw unusable("it is no file") }
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw unusable("it is not a regular file")
+        }
         let others: mode_t = isCredential ? 0o007 : 0o077
         guard status.st_mode & others == 0, status.st_uid == geteuid() || status.st_uid == 0 else {
             throw StorageError(

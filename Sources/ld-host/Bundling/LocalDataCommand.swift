@@ -12,7 +12,7 @@ import PackagePlugin
         switch options.verb {
         case "plugins": try putBeside(options)
         case "bundle": try Bundle(context, packageManager, options).make()
-        default: throw CommandFailure("'\(options.verb)' is no command; expected plugins or bundle")
+        default: throw CommandFailure("'\(options.verb)' is not a command; expected plugins or bundle")
         }
     }
 
@@ -68,7 +68,7 @@ struct BundleOptions {
             throw CommandFailure("there is no plugin '\(plugin)'; expected \(Self.known.joined(separator: ", "))")
         }
         guard folders.count <= 1, configurations.count <= 1 else {
-            throw CommandFailure("--to and --configuration can be said once")
+            throw CommandFailure("--to and --configuration can be given only once")
         }
         folder = folders.first
         switch configurations.first ?? (verb == "bundle" ? "release" : "debug") {

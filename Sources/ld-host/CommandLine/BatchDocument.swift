@@ -58,7 +58,7 @@ enum BatchDocument {
                 let value = try ValueDocument.read(value)
                 guard !value.hasExpired(by: .now) else {
                     throw StorageError(
-                        .deserializationFailed, "has an $expires that is past",
+                        .deserializationFailed, "has an $expires that is in the past",
                         hint: "use a later time, leave it out, or remove the value: {\"remove\": \"\(address)\"}")
                 }
                 return Change(address: address, value: value, place: place)

@@ -74,7 +74,8 @@ struct ContainerComparison {
             return ["\(name) has version \(after.version), and version \(before.version) was released; increase it"]
         }
         var problems = changedSteps.map {
-            "\(name) has another step \($0.from) -> \($0.to) than was released; leave it as it was, and add a step"
+            "\(name) has a step \($0.from) -> \($0.to) that differs from the released one; "
+                + "restore it, and add a new step"
         }
         let names = [after.versionKey.name] + after.versionKey.formerly.map(\.name)
         if !names.contains(before.versionKey.name) {

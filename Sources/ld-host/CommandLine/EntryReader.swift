@@ -181,7 +181,7 @@ struct EntryReader {
         if let string = JSONText.plain(text) { return .string(string) }
         guard String(validating: text, as: UTF8.self) != nil else {
             throw StorageError(
-                .deserializationFailed, "\(file) is not UTF-8, as JSON is",
+                .deserializationFailed, "\(file) is not UTF-8, and JSON must be",
                 hint: "write bytes that are not text as {\"$base64\": \"...\"}")
         }
         return try json.decoded(text)

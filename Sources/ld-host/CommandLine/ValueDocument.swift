@@ -103,7 +103,8 @@ enum ValueDocument {
         guard let value else { return nil }
         guard case .string(let text) = value.content, let date = UTCTime.date(text) else {
             throw StorageError(
-                .deserializationFailed, "has an $expires that is no time", hint: "write it like 2030-01-31T12:00:00Z")
+                .deserializationFailed, "has an $expires that is not a time",
+                hint: "write it like 2030-01-31T12:00:00Z")
         }
         guard date <= .latestStored else {
             throw StorageError(

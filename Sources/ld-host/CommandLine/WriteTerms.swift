@@ -61,7 +61,8 @@ struct WriteTerms {
     static func revision(_ text: String) throws -> StorageRevision {
         guard let revision = StorageRevision(text) else {
             throw UsageError(
-                "'\(text)' is no revision; expected 16 hexadecimal digits", hint: "see: ld-host get --revision ADDRESS")
+                "'\(text)' is not a revision; expected 16 hexadecimal digits",
+                hint: "see: ld-host get --revision ADDRESS")
         }
         return revision
     }
@@ -75,7 +76,7 @@ struct WriteTerms {
         }
         guard let date else {
             throw UsageError(
-                "'\(text)' is no time; expected one like 90s, 15m, 12h, 30d, 2w or 2030-01-31T12:00:00Z")
+                "'\(text)' is not a time; expected one like 90s, 15m, 12h, 30d, 2w or 2030-01-31T12:00:00Z")
         }
         guard date > Date.now else { throw UsageError("'\(text)' is in the past") }
         guard date <= .latestStored else {

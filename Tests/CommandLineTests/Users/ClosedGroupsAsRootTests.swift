@@ -29,7 +29,7 @@ struct ClosedGroupsAsRootTests {
         #expect(found.status == 0, "\(found.errors)")
         #expect(found.text.contains("appGroupUserDefaults:open/theme\n"), "\(found.text)")
         #expect(!found.text.contains("closed"), "\(found.text)")
-        let warning = "warning folders: values in '\(closed)/userDefaults' are passed over: "
+        let warning = "warning folders: values in '\(closed)/userDefaults' are skipped: "
         #expect(found.errors.split(separator: "\n").count { $0.hasPrefix(warning) } == 1, "\(found.errors)")
         let named = try users.run(users.second, serving + ["ls", "appGroupUserDefaults:closed"])
         #expect(named.status == 2 && named.errors.contains("EACCES"), "\(named.errors)")

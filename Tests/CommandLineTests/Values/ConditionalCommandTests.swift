@@ -26,11 +26,12 @@ import Testing
         let home = try Home()
         for (words, complaint) in [
             (["--create", "--if-revision", "0000000000000001"], "do not go together"),
-            (["--if-revision", "12"], "is no revision"), (["--if-revision", "0000000000000000"], "is no revision"),
-            (["--expires", "2030-02-30T12:00:00Z"], "is no time"),
-            (["--expires", "2030-01-31T24:00:00Z"], "is no time"),
-            (["--expires", "soon"], "is no time"), (["--expires", "-1h"], "is no time"),
-            (["--expires", "0s"], "is no time"), (["--expires", "2001-01-01T00:00:00Z"], "is in the past"),
+            (["--if-revision", "12"], "is not a revision"),
+            (["--if-revision", "0000000000000000"], "is not a revision"),
+            (["--expires", "2030-02-30T12:00:00Z"], "is not a time"),
+            (["--expires", "2030-01-31T24:00:00Z"], "is not a time"),
+            (["--expires", "soon"], "is not a time"), (["--expires", "-1h"], "is not a time"),
+            (["--expires", "0s"], "is not a time"), (["--expires", "2001-01-01T00:00:00Z"], "is in the past"),
             (["--expires", "2999-01-01T00:00:00Z"], "is too late"), (["--expires", "100000w"], "is too late"),
         ] {
             let ending = try home.run(BuiltProducts.host, ["set", "userDefaults/a", "1"] + words)

@@ -12,7 +12,7 @@ struct PassphraseDescriptorTests {
     @Test("cannot be the standard input, from which values come", arguments: ["fd:0", "fd:1", "fd:2", "fd:-1"])
     func standard(_ from: String) throws {
         let ending = try configure(try Home(), from)
-        #expect(ending.status != 0 && ending.errors.contains("fd:N with N from 3 on"), "\(ending.errors)")
+        #expect(ending.status != 0 && ending.errors.contains("fd:N with N of 3 or more"), "\(ending.errors)")
     }
 
     @Test("must be one that the program was started with", arguments: 3...9)

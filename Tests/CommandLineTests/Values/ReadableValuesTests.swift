@@ -123,9 +123,9 @@ struct ReadableValuesTests {
             ("own", "--text", "x", "only the app has the key's serializer", "give its own bytes with --data"),
             ("theme", "--json", "dark", "'String'", "give text"),
             ("size", "--json", "\"5\"", "'Int'", "give a whole number"),
-            ("note", "--json", "5", "no text in JSON", "give it with --text"),
-            ("theme", "--stdin", "dark", "no json of the type 'String'", "give text with --text"),
-            ("counts", "--stdin", "{\"a\": 1}", "no plist of the type 'Dictionary<String, Int>'", "with --text"),
+            ("note", "--json", "5", "is not a JSON string", "give it with --text"),
+            ("theme", "--stdin", "dark", "not a json of the type 'String'", "give text with --text"),
+            ("counts", "--stdin", "{\"a\": 1}", "not a plist of the type 'Dictionary<String, Int>'", "with --text"),
         ])
     func refused(_ name: String, _ form: String, _ value: String, _ message: String, _ hint: String) throws {
         try home.describeKeys()
@@ -146,7 +146,7 @@ struct ReadableValuesTests {
         #expect(try await typed(#"["a"]"#, AppKeys.names, "--json") == ["a"])
         #expect(try stored("userDefaults/names").serializer == "json")
         let ending = try home.run("set", "userDefaults/names", "--json", "[\"a\"")
-        #expect(ending.status == 2 && ending.errors.contains("is not JSON that can be read"))
+        #expect(ending.status == 2 && ending.errors.contains("is not valid JSON"))
         #expect(try home.done("get", "userDefaults/names").text == #"["a"]"#)
         #expect(try await typed("\"d\"", AppKeys.theme, "--data") == "d")
         #expect(try stored("userDefaults/theme").serializer == "data")

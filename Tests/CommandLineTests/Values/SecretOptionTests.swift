@@ -49,7 +49,7 @@ struct SecretOptionTests {
     func missing() throws {
         try home.done("config", "set", "stores.shared.options.password", "keychain:app/database")
         for (bytes, reason) in [
-            (nil, "has no value"), ([], "is empty or no text"), ([0xff, 0xfe], "is empty or no text"),
+            (nil, "has no value"), ([], "is empty or not text"), ([0xff, 0xfe], "is empty or not text"),
         ] as [([UInt8]?, String)] {
             if let bytes { try home.done("set", "keychain:app/database", "--stdin", input: bytes) }
             let ending = try home.run("get", "userDefaults/theme")

@@ -86,8 +86,8 @@ final class Reading {
         for name in segments.damaged.union(segments.missing).sorted() {
             let state = segments.damaged.contains(name) ? "is damaged, or has not arrived whole" : "has not arrived"
             problems.append(
-                "'\(folder.path)/\(segments.writer)/\(name)' \(state), so what device '\(segments.writer)' published after "
-                    + "it is not read; if it stays so, copy the file again, or let that device sync from the start")
+                "'\(folder.path)/\(segments.writer)/\(name)' \(state), so later records of device '\(segments.writer)' "
+                    + "are not read; if this persists, copy the file again, or let that device sync from the start")
         }
     }
 

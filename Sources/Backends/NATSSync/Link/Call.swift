@@ -68,7 +68,7 @@ final class Call: @unchecked Sendable {
         guard monitor.with({ asked.contains { text.contains("\"\($0)\"") } }) else { return }
         fail(
             StorageError(
-                .permissionDenied, "the server at \(host) refused it: \(text)",
+                .permissionDenied, "the server at \(host) refused a request: \(text)",
                 hint: "grant the user these rights in the server's configuration"))
     }
 }

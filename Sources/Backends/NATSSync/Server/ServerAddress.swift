@@ -16,12 +16,12 @@ struct ServerAddress: Sendable {
     init(_ text: String) throws(StorageError) {
         let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, ["nats", "tls"].contains(parts[0]) else {
-            throw Self.invalid("is no URL of a NATS server")
+            throw Self.invalid("is not the URL of a NATS server")
         }
         guard !parts[1].contains("@") else {
             throw StorageError(
                 .invalidOptions, "option 'servers' contains a user or a secret, which belong in other options",
-                hint: "take it out, change it, and name a file in option 'credentialsFile' or 'passwordFile'")
+                hint: "remove it, change the secret, and name a file in option 'credentialsFile' or 'passwordFile'")
         }
         let rest = parts[1].hasSuffix("/") ? parts[1].dropLast() : parts[1]
         let isBracketed = rest.hasPrefix("[")

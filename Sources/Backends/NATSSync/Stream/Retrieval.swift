@@ -60,7 +60,7 @@ struct Retrieval {
             throw lost("belongs to another stream")
         }
         guard position.sequence <= last else {
-            throw try lostEnd("is behind the end of the stream")
+            throw try lostEnd("is past the end of the stream")
         }
         return (position, last)
     }
@@ -115,7 +115,7 @@ struct Retrieval {
             }
             guard place.consumer == consumer else { continue }
             guard place.number == delivered + 1 else {
-                throw StorageError(.storeUnavailable, "a message got lost, \(work)", hint: "try again")
+                throw StorageError(.storeUnavailable, "a message was lost, \(work)", hint: "try again")
             }
             delivered = place.number
             let isKnown = place.sequence == position.sequence

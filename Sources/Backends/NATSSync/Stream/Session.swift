@@ -92,11 +92,11 @@ final class Session {
     ) throws(StorageError) -> Answer {
         if message.hasNoResponder {
             throw StorageError(
-                .storeUnavailable, "the server at \(host) has no JetStream for it, \(work)",
+                .storeUnavailable, "the server at \(host) does not offer JetStream, \(work)",
                 hint: "enable JetStream in the server's configuration, and for the user's account")
         }
         do { return try JSONDecoder().decode(type, from: message.data) } catch {
-            throw StorageError(.storeUnavailable, "the server at \(host) answered as NATS does not, \(work)")
+            throw StorageError(.storeUnavailable, "the server at \(host) did not answer like a NATS server, \(work)")
         }
     }
 

@@ -11,7 +11,7 @@ struct ConnectionURI {
     init(_ text: String) throws(StorageError) {
         guard text.hasPrefix("postgresql://") || text.hasPrefix("postgres://"), !text.utf8.contains(0) else {
             throw StorageError(
-                .invalidOptions, "option 'uri' is no connection URI",
+                .invalidOptions, "option 'uri' is not a connection URI",
                 hint: "write postgresql://USER@HOST:PORT/DATABASE")
         }
         guard let options = PQconninfoParse(text, nil) else {
@@ -29,8 +29,8 @@ struct ConnectionURI {
         }
         if let secret = ["password", "sslpassword"].first(where: { values[$0] != nil }) {
             throw StorageError(
-                .invalidOptions, "option 'uri' contains a password (\(secret)), which a configuration must not",
-                hint: "take it out, change it, and name a file in option 'passwordFile' or in PGPASSFILE, or a "
+                .invalidOptions, "option 'uri' contains a password (\(secret)), which a configuration must not contain",
+                hint: "remove it, change the password, and name a file in option 'passwordFile' or in PGPASSFILE, or a "
                     + "value of the keychain in option 'password'")
         }
         if values["service"] != nil {

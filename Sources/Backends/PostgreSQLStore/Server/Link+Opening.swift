@@ -71,7 +71,7 @@ extension Link {
     private func begin(until deadline: Deadline) throws {
         let answer = try exchange([Call(.session)], until: deadline).first
         guard let answer, answer.count == 1 else {
-            throw LinkFailure.lost(Loss(host: host, reason: "it does not answer as PostgreSQL does"))
+            throw LinkFailure.lost(Loss(host: host, reason: "it does not answer like a PostgreSQL server"))
         }
         guard answer.integer(1) >= 120_000 else {
             throw StorageError(

@@ -231,7 +231,7 @@ extension Connection {
     /// Rules that the tables do not enforce. The reports contain names, but no values.
     private static let questions = [
         """
-        SELECT 'the value ' || quote(name) || ' is of a place that there is not' FROM value
+        SELECT 'the value ' || quote(name) || ' belongs to a namespace that does not exist' FROM value
         WHERE place NOT IN (SELECT id FROM place) LIMIT 100
         """,
         """

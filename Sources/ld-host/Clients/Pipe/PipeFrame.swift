@@ -33,7 +33,7 @@ struct PipeFrame {
         let headerSize = Self.number(numbers, at: 4)
         guard headerSize <= min(size - 4, Self.longestHeader) else {
             throw Self.malformed(
-                "a header of \(headerSize) bytes in a frame of \(size); at most \(Self.longestHeader) are possible")
+                "a header of \(headerSize) bytes in a frame of \(size); expected at most \(Self.longestHeader)")
         }
         let content = SecretBuffer()
         _ = try Self.fill(content, to: size - 4, from: source)

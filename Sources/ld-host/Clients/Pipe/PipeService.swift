@@ -72,7 +72,7 @@ package struct PipeService: Sendable {
 
     private static func id(of frame: PipeFrame) throws(StorageError) -> UInt64 {
         do { return try JSONDecoder().decode(PipeRequest.ID.self, from: Data(frame.header)).id } catch {
-            throw PipeFrame.malformed("a header is not a JSON object with an 'id' that is a whole number from 0 on")
+            throw PipeFrame.malformed("a header is not a JSON object with an 'id' that is a whole number of 0 or more")
         }
     }
 
@@ -120,7 +120,7 @@ extension PipeService {
         case .set:
             guard value.count <= PipeFrame.longestValue else {
                 throw StorageError(
-                    .valueTooLarge, "the value has \(value.count) bytes; at most \(PipeFrame.longestValue) are possible"
+                    .valueTooLarge, "the value has \(value.count) bytes; expected at most \(PipeFrame.longestValue)"
                 )
             }
             let given = GivenValue(for: try await key(request), as: request.form)

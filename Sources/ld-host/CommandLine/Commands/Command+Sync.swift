@@ -153,7 +153,7 @@ extension Command {
     ) { arguments, session in
         let count = try arguments.value("--count").map { text in
             guard let count = Int(text), count > 0 else {
-                throw UsageError("'\(text)' is not a number of lines", hint: "give a whole number from 1 on")
+                throw UsageError("'\(text)' is not a number of lines", hint: "give a whole number of 1 or more")
             }
             return count
         }

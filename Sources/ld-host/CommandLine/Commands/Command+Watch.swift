@@ -27,7 +27,7 @@ extension Command {
         var left = Int.max
         if let text = arguments.value("--count") {
             guard let count = Int(text), count > 0 else {
-                throw UsageError("'\(text)' is not a number of lines", hint: "give a whole number from 1 on")
+                throw UsageError("'\(text)' is not a number of lines", hint: "give a whole number of 1 or more")
             }
             left = count
         }

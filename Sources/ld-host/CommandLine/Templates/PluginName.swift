@@ -22,7 +22,7 @@ struct PluginName: Sendable {
         let component = Self.kebabCase(text)
         guard component.utf8.count <= 64 else {
             throw UsageError(
-                "the component's id '\(component)' has \(component.utf8.count) bytes; at most 64 are possible",
+                "the component's id '\(component)' has \(component.utf8.count) bytes; expected at most 64",
                 hint: "use a shorter name")
         }
         guard !Self.taken.contains(text), !Self.takenComponents.contains(component) else {

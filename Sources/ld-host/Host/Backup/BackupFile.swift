@@ -77,7 +77,7 @@ final class BackupFile: Sendable {
             header = try bytes.withBuffer { (bytes) throws(EnvelopeFault) in try EnvelopeHeader(parsing: bytes) }
         } catch {
             throw StorageError(
-                .corrupt, "the backup '\(path)' is damaged: behind its version, it \(error)", hint: Self.another)
+                .corrupt, "the backup '\(path)' is damaged: after its version, it \(error)", hint: Self.another)
         }
         guard header.chunkExponent <= BackupFormat.chunkExponent else {
             throw StorageError(

@@ -19,8 +19,9 @@ final class HeldStoreLock: Sendable {
     init(_ name: String, of store: LoadedStore, waiting wait: Duration) throws(StorageError) {
         guard let lock = try store.lock(name, in: Self.place, waiting: wait) else {
             throw StorageError(
-                .busy, "another program, maybe on another machine, holds the lock '\(name)' of the store for long",
-                hint: "wait until it is done")
+                .busy,
+                "another program, maybe on another machine, has held the lock '\(name)' of the store for too long",
+                hint: "try again when that program has finished")
         }
         (self.name, self.store, self.lock) = (name, store, lock)
     }

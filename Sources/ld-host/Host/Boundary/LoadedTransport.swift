@@ -104,7 +104,7 @@ package final class LoadedTransport: Sendable {
         guard SyncRecord.isUsable(name.utf8) else {
             throw StorageError(
                 .invalidAddress,
-                "'\(name)' is no name of a writer or record; "
+                "'\(name)' is not a valid name of a writer or record; "
                     + "expected 1 to \(SyncRecord.longestName) lower case letters, digits and '-'")
         }
     }

@@ -125,7 +125,7 @@ extension ConfigurationDocument {
         let expected = user == 0 ? "uid 0 (root)" : "uid \(user) or uid 0 (root)"
         throw StorageError(
             .invalidConfiguration, "configuration \(path): expected a file of \(expected), found one of uid \(owner)",
-            hint: "if you trust what it says, replace it by a copy of your own; else remove it")
+            hint: "if you trust its content, replace it with a copy that you own; otherwise remove it")
     }
 
     private static func contents(of file: Int32, path: String) throws(StorageError) -> [UInt8] {

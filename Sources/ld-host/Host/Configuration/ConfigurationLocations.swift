@@ -129,7 +129,7 @@ extension ConfigurationLocations {
             guard lstat(link, &own) == 0, own.st_mode & S_IFMT == S_IFLNK, stat(link, &target) != 0 else { continue }
             throw StorageError(
                 .invalidConfiguration, "configuration \(path): '\(link)' is a link that leads nowhere",
-                hint: "bring back what it leads to, or remove the link")
+                hint: "restore its target, or remove the link")
         }
         return nil
     }

@@ -48,7 +48,8 @@ extension ConfigurationSchema {
         ConfigurationRule("stores.<store>.component", .name, isRequired: true, "the id of the component that stores"),
         ConfigurationRule(
             "stores.<store>.options", .freeObject, default: .object([:]), "the component's own options"),
-        ConfigurationRule("stores.<store>.sealing", .sealing, default: .null, "how values are sealed; null for not"),
+        ConfigurationRule(
+            "stores.<store>.sealing", .sealing, default: .null, "how values are sealed; null to keep them plain"),
         ConfigurationRule(
             "stores.<store>.sealing.source", .choice(HostSettings.Sealing.sources), isRequired: true,
             "where the key comes from that seals the store's key ring"),
@@ -243,7 +244,7 @@ extension ConfigurationSchema {
         guard rule.pattern.last == "<domain>", let known = ConfigurationName.mistypedDomain(key) else { return nil }
         return ConfigurationProblem(
             path: path, origin: origin, message: "unknown domain",
-            hint: "did you mean '\(known)'? a domain of your own needs a name less alike")
+            hint: "did you mean '\(known)'? otherwise choose a name that is less similar")
     }
 
     private func wrong(

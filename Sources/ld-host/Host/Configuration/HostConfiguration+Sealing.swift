@@ -67,7 +67,7 @@ extension HostConfiguration {
                 source = .descriptor(descriptor)
             } else {
                 throw invalid(
-                    "'from' is '\(from)'; expected terminal, or fd:N with N from 3 on",
+                    "'from' is '\(from)'; expected terminal, or fd:N with N of 3 or more",
                     "for a file use the source keyFile", at: "from")
             }
         case "credential":

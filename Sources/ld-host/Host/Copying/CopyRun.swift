@@ -51,7 +51,7 @@ struct CopyRun {
                 .busy,
                 "store '\(to)' and '\(from)' have different keys at '\(address)', which are never overwritten: what they "
                     + "seal would be lost; nothing was copied",
-                hint: "copy in the other direction, or values one by one: get and set")
+                hint: "copy in the other direction, or copy single values with ld-host get and ld-host set")
         }
         return nil
     }

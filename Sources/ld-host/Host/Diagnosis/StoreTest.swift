@@ -47,7 +47,7 @@ package enum StoreTest {
                 try value?.set(bytes, attributes: nil)
                 isStored = true
             }
-            && step("reads it back to the byte") { () throws(StorageError) in
+            && step("reads the same bytes back") { () throws(StorageError) in
                 try expect(try value?.get() == bytes, "the value that was read is not the one that was stored")
             }
             && test(store, value, step)
@@ -82,7 +82,7 @@ package enum StoreTest {
             }
         }
         if isDone, store.abilities.lock != nil {
-            isDone = step("locks a name for all who share it") { () throws(StorageError) in
+            isDone = step("locks a name for all processes that share the store") { () throws(StorageError) in
                 guard let lock = try store.lock("test", in: place, waiting: .seconds(5)) else {
                     throw StorageError(.busy, "another test holds the lock", hint: "try again")
                 }

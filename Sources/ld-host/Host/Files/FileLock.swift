@@ -84,7 +84,7 @@ package struct FileLock: Sendable {
         guard fstat(descriptor.raw, &here) == 0 else { throw failure(errno, "inspect") }
         guard here.st_mode & S_IFMT == S_IFREG else {
             throw StorageError(
-                .fileError, "'\(path)' is not a regular file, and cannot stand for a lock", hint: "move it away")
+                .fileError, "'\(path)' is not a regular file, and cannot serve as a lock", hint: "move it away")
         }
         var there = stat()
         guard lstat(path, &there) == 0, there.st_ino == here.st_ino, there.st_dev == here.st_dev else { return nil }

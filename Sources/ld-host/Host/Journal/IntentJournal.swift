@@ -69,7 +69,7 @@ package struct IntentJournal: Sendable {
         guard size <= IntentRecord.largestSize else {
             throw StorageError(
                 .corrupt, "the intent in '\(path)' is damaged: it has \(size) bytes",
-                hint: "make sure that no work is half done, then remove the file")
+                hint: "see what is interrupted: ld-host doctor; then remove the file")
         }
         try storageErrors { _ = try file.read { span in bytes = span.withUnsafeBytes { Data($0) } } }
         return try IntentRecord(bytes, expected: id, path: path)

@@ -83,7 +83,7 @@ extension IntentRecord {
         func damaged(_ finding: String) -> StorageError {
             StorageError(
                 .corrupt, "the intent in '\(path)' is damaged: \(finding)",
-                hint: "make sure that no work is half done, then remove the file")
+                hint: "see what is interrupted: ld-host doctor; then remove the file")
         }
         func require(_ isFulfilled: Bool, _ finding: String) throws(StorageError) {
             guard isFulfilled else { throw damaged(finding) }

@@ -131,8 +131,8 @@ struct OptionResolver {
     private func password(in option: ComponentOption) -> StorageError {
         let secrets = component.options.filter(\.isSecret).map { "'\($0.name)'" }
         return StorageError(
-            .invalidOptions, "option '\(option.name)' contains a password, which a configuration must not",
-            hint: "take it out, and change it"
+            .invalidOptions, "option '\(option.name)' contains a password, which a configuration must not contain",
+            hint: "remove it, and change the password, since it was exposed"
                 + (secrets.isEmpty
                     ? ""
                     : "; name a value of the keychain in option \(secrets.joined(separator: " or ")) instead"))

@@ -58,7 +58,7 @@ struct ResolvedOptions: Sendable {
             return String(validating: bytes[..<end], as: UTF8.self)
         }
         guard let text, !text.isEmpty, !text.utf8.contains(0) else {
-            throw problem("is empty or no text", hint: "store the secret itself there: ld-host set \(address)")
+            throw problem("is empty or not text", hint: "store the secret itself there: ld-host set \(address)")
         }
         return text
     }

@@ -241,7 +241,7 @@ extension SealedScan {
                     .busy,
                     "a batch of this or another machine is being applied to the store '\(open.name)', or was "
                         + "interrupted, and may be sealed with the key \(id), which stays",
-                    hint: "try again; if it stays so, run on each machine: ld-host doctor")
+                    hint: "try again; if this persists, run on each machine: ld-host doctor")
             }
         }
     }

@@ -101,7 +101,7 @@ extension StorageRouter {
         for open in [copy.source, copy.destination] where open.store.abilities.enumeration == nil {
             throw StorageError(
                 .unsupported, "store '\(open.name)' cannot list its values",
-                hint: "copy value by value: get and set")
+                hint: "copy each value with ld-host get and ld-host set")
         }
         guard !copy.source.isKeychain || copy.destination.isKeychain else {
             throw StorageError(

@@ -157,7 +157,7 @@ extension StorageRouter {
             let report = try IntentJournal(folder: snapshot.settings.folders.journal).recover(
                 with: Self.recovery(snapshot))
             for failure in report.failures {
-                snapshot.log(.warning, "journal", "'\(failure.intent.subject)' is half done: \(failure.error.message)")
+                snapshot.log(.warning, "journal", "'\(failure.intent.subject)' is incomplete: \(failure.error.message)")
             }
             for intent in report.recovered { snapshot.log(.info, "journal", "'\(intent.subject)' is now done") }
         } catch {

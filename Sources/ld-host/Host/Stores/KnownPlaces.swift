@@ -114,7 +114,7 @@ extension RouterSnapshot {
     /// Warns, once for each folder, that its values are left out.
     private func passOver(_ folder: String, _ error: StorageError) {
         guard passedOver.withLock({ $0.insert(folder).inserted }) else { return }
-        log(.warning, "folders", "values in '\(folder)' are passed over: \(error.message)")
+        log(.warning, "folders", "values in '\(folder)' are skipped: \(error.message)")
     }
 }
 

@@ -89,7 +89,7 @@ extension StoreAccess {
         guard open.store.abilities.enumeration != nil else {
             throw StorageError(
                 .unsupported, "store '\(open.name)', which serves '\(name)', cannot list its values",
-                hint: "values with known names can be read: get")
+                hint: "read values by name: ld-host get ADDRESS")
         }
         return Self.ordered(try await places(of: name))
     }

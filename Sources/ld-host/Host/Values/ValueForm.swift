@@ -71,10 +71,10 @@ package struct GivenValue: Sendable {
             throw refusal("cannot be encoded: only the app has the key's serializer", "give its own bytes with --data")
         case (.text, .data), (.text, .text), (nil, .text):
             if String(validating: given, as: UTF8.self) != nil { return given }
-            throw refusal("is not UTF-8, as text is", "give other bytes with --data")
+            throw refusal("is not UTF-8, and text must be", "give other bytes with --data")
         case (.json, .text):
             if let text = DeclaredType.text(ofJSON: given) { return Data(text.utf8) }
-            throw refusal("is no text in JSON", "the key keeps text: give it with --text")
+            throw refusal("is not a JSON string", "the key keeps text: give it with --text")
         case (.json, .data): return try json(given)
         default: break
         }
@@ -86,7 +86,7 @@ package struct GivenValue: Sendable {
             default: type.reads(given, as: format) ? given : nil
             }
         if let bytes { return bytes }
-        let article = form == nil ? "is no \(format) of the type" : "is not of the type"
+        let article = form == nil ? "is not a \(format) of the type" : "is not of the type"
         let hint =
             format == .plist && !type.isKnown
             ? "give the property list itself with --file or --stdin"
@@ -96,7 +96,7 @@ package struct GivenValue: Sendable {
 
     private func json(_ given: Data) throws(StorageError) -> Data {
         if DeclaredType.isJSON(given) { return given }
-        throw refusal("is not JSON that can be read", "a text stands in quotes; without them it is given with --text")
+        throw refusal("is not valid JSON", "put text in quotes, or give it without quotes with --text")
     }
 
     private func refusal(_ what: String, _ hint: String) -> StorageError {

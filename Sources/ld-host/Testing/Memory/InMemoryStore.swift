@@ -247,7 +247,7 @@ open class InMemoryStore: EnumerableBackend, TaggedBackend, StreamingBackend, Ba
     private func refuse(_ size: Int, _ key: StorageAddress) throws {
         guard let largest = properties.largestValue, size > largest else { return }
         throw StorageError(
-            .valueTooLarge, "'\(key)': the value has \(size) bytes; the store takes at most \(largest)")
+            .valueTooLarge, "'\(key)': the value has \(size) bytes; the store accepts at most \(largest)")
     }
 }
 

@@ -54,8 +54,8 @@ import Testing
         #expect(try await builds.run("Two", "moves") == .migrated)
         let message = try await builds.refusal("Three", "moves twice")
         for words in [
-            "the pack 'ours' has changed its migration 'move' without a new revision of it",
-            "with the fingerprint moves, and would be done again by 'ours 1.0.0' with moves twice",
+            "the pack 'ours' has changed its migration 'move' without a new revision: ",
+            "with the fingerprint moves, and 'ours 1.0.0' would run it again with moves twice;",
         ] { #expect(message.contains(words), "\(message)") }
         #expect(try await builds.run("Four", "moves twice", revision: 2) == .migrated)
     }

@@ -20,7 +20,7 @@ struct PropertyListReader {
     static func read(_ data: Data) throws(PlaceFault) -> JSON {
         let whole = JSONPointer(tokens: [])
         guard data.starts(with: magic.utf8) else {
-            throw PlaceFault(place: whole, message: "is no binary property list")
+            throw PlaceFault(place: whole, message: "is not a binary property list")
         }
         let list = try checked(at: whole) { () throws(PropertyListFault) in
             try BinaryPropertyList(data, deepest: JSON.deepest)
@@ -81,7 +81,7 @@ struct PropertyListReader {
         let isFloat = bytes.count == 4
         let value = isFloat ? Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits))) : Double(bitPattern: bits)
         guard value.isFinite else {
-            throw PlaceFault(place: place, message: "is infinite or not a number, which JSON cannot say")
+            throw PlaceFault(place: place, message: "is infinite or not a number, which JSON cannot express")
         }
         // The digits that a float was written with; of a whole number, all of its digits.
         let text = isFloat && value != value.rounded() ? "\(Float(value))" : "\(value)"
@@ -99,7 +99,7 @@ struct PropertyListReader {
         var names: Set<[UInt8]> = []
         for position in 0..<count {
             guard case .string(let name) = try value(references[position], place).content else {
-                throw PlaceFault(place: place, message: "has a name that is no text")
+                throw PlaceFault(place: place, message: "has a name that is not text")
             }
             guard names.insert(Array(name.utf8)).inserted else {
                 throw PlaceFault(place: place, message: "has a member twice")

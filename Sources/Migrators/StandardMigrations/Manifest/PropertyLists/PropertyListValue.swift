@@ -33,7 +33,7 @@ struct PropertyListValue: Encodable {
 
     private static func check(_ value: JSON, _ place: JSONPointer) throws(PlaceFault) {
         switch value.content {
-        case .null: throw PlaceFault(place: place, message: "is null, which a property list cannot say")
+        case .null: throw PlaceFault(place: place, message: "is null, which a property list cannot express")
         case .number(let text):
             guard Int64(text) != nil || UInt64(text) != nil || DecimalNumber.exactDouble(text) != nil else {
                 throw PlaceFault(place: place, message: "is a number that would lose digits in a property list")

@@ -88,7 +88,7 @@ struct ContainerReader {
         let given = kinds.filter { object.has($0) }
         guard let kind = given.first, given.count == 1, let content = object.value(kind) else {
             throw place.error(
-                given.isEmpty ? "says nothing to do" : "says several things to do: \(given.joined(separator: ", "))",
+                given.isEmpty ? "has no action" : "has several actions: \(given.joined(separator: ", "))",
                 hint: "write exactly one of \(kinds.joined(separator: ", "))")
         }
         let inside = place.member(kind)
@@ -167,7 +167,7 @@ struct ContainerReader {
     private static func number(_ object: ManifestObject, _ name: String) throws(ManifestFaults) -> Int? {
         guard let value = object.value(name) else { return nil }
         guard case .number(let text) = value.content, let number = Int32(text), number > 0 else {
-            throw object.place.member(name).expected("a whole number from 1 on", value)
+            throw object.place.member(name).expected("a whole number of 1 or more", value)
         }
         return Int(number)
     }

@@ -42,7 +42,7 @@ package struct Manifest: Sendable {
         }
         guard elements.count <= Self.mostSteps else {
             throw Self.fault(
-                "a manifest of migrations has \(elements.count) steps; at most \(Self.mostSteps) are possible")
+                "a manifest of migrations has \(elements.count) steps; expected at most \(Self.mostSteps)")
         }
         var faults = ManifestFaults()
         let steps = elements.enumerated().compactMap { index, element in
@@ -175,7 +175,7 @@ extension Manifest {
         var status = stat()
         guard fstat(file, &status) == 0 else { throw failure(path, "cannot be examined", errno) }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw StorageError(.invalidOptions, "the manifest '\(path)' is no regular file")
+            throw StorageError(.invalidOptions, "the manifest '\(path)' is not a regular file")
         }
         guard status.st_uid == 0 || status.st_uid == geteuid() else {
             throw StorageError(

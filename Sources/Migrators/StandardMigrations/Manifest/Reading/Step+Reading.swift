@@ -20,7 +20,7 @@ extension Step {
         let kinds = Self.kinds.filter { object.has($0) }
         guard let kind = kinds.first, kinds.count == 1, let content = object.value(kind) else {
             throw object.place.error(
-                kinds.isEmpty ? "says nothing to do" : "says several things to do: \(kinds.joined(separator: ", "))",
+                kinds.isEmpty ? "has no action" : "has several actions: \(kinds.joined(separator: ", "))",
                 hint: "write exactly one of \(Self.kinds.joined(separator: ", "))")
         }
         var faults = ManifestFaults()
@@ -49,7 +49,7 @@ extension Step {
     private static func revision(_ object: ManifestObject) throws(ManifestFaults) -> Int {
         guard let value = object.value("revision") else { return 1 }
         guard case .number(let text) = value.content, let revision = Int32(text), revision > 0 else {
-            throw object.place.member("revision").expected("a whole number from 1 on", value)
+            throw object.place.member("revision").expected("a whole number of 1 or more", value)
         }
         return Int(revision)
     }
@@ -98,7 +98,7 @@ extension Step {
                 condition.appVersion = try VersionCondition(text, at: place.member("appVersion"))
             }
             guard condition.dataVersion != nil || condition.appVersion != nil else {
-                throw place.error("says no version; expected 'dataVersion' or 'appVersion'")
+                throw place.error("has no version; expected 'dataVersion' or 'appVersion'")
             }
         }
         // A value that the app of today wrote looks as one that is still to be changed.

@@ -18,7 +18,7 @@ struct VersionCondition: Sendable {
             guard let relation = ["<=", ">=", "<", ">", "="].first(where: { word.hasPrefix($0) }),
                 let version = SemanticVersion(String(word.dropFirst(relation.count)))
             else {
-                throw place.expected(expected, value, hint: "a relation is <, <=, >, >= or =, with no space behind it")
+                throw place.expected(expected, value, hint: "a relation is <, <=, >, >= or =, with no space after it")
             }
             bounds.append(Bound(relation: relation, version: version))
         }

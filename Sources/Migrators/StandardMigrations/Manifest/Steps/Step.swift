@@ -189,7 +189,7 @@ struct StepCondition: Sendable {
         }
         guard let version = SemanticVersion(text) else {
             throw MigrationError(
-                .conditionalMigrationFailed, "\(subject) is '\(text)', which is no semantic version such as 2.0.0")
+                .conditionalMigrationFailed, "\(subject) is '\(text)', which is not a semantic version such as 2.0.0")
         }
         return version
     }

@@ -174,9 +174,9 @@ extension LedgerRow {
         guard before != fingerprint else { return }
         throw MigrationError(
             .packUnavailable,
-            "the pack '\(now.name)' has changed its migration '\(id)' without a new revision of it: revision \(revision) "
-                + "was done by '\(ran)' with the fingerprint \(before), and would be done again by '\(now)' with "
-                + "\(fingerprint); take the change back, or raise the revision if what it does has changed")
+            "the pack '\(now.name)' has changed its migration '\(id)' without a new revision: '\(ran)' ran revision "
+                + "\(revision) with the fingerprint \(before), and '\(now)' would run it again with \(fingerprint); "
+                + "undo the change, or raise the revision if the behaviour has changed")
     }
 
     private func requireSameBuild(
@@ -185,10 +185,10 @@ extension LedgerRow {
         guard ran.checksum != now.checksum else { return }
         throw MigrationError(
             .packUnavailable,
-            "the pack '\(now.name)' has changed without a new revision of it: revision \(revision) was done by "
-                + "'\(ran)' (\(ran.component), checksum \(ran.checksum)), and would be done again by '\(now)' "
-                + "(\(now.component), checksum \(now.checksum)); use the pack that did it, or raise the revision if what it "
-                + "does has changed")
+            "the pack '\(now.name)' has changed without a new revision: '\(ran)' (\(ran.component), checksum "
+                + "\(ran.checksum)) ran revision \(revision), and '\(now)' (\(now.component), checksum "
+                + "\(now.checksum)) would run it again; use the pack that ran it, or raise the revision if the "
+                + "behaviour has changed")
     }
 }
 

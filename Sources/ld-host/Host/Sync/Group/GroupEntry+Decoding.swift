@@ -107,7 +107,7 @@ private struct EntryReader {
         _ count: some FixedWidthInteger, atMost limit: Int,
         _ next: (inout EntryReader) throws(StorageError) -> Element
     ) throws(StorageError) -> [Element] {
-        guard count <= limit else { throw GroupEntry.fault("has a list of \(count); at most \(limit) are possible") }
+        guard count <= limit else { throw GroupEntry.fault("has a list of \(count); expected at most \(limit)") }
         var elements: [Element] = []
         for _ in 0..<Int(count) {
             let element = try next(&self)

@@ -60,7 +60,8 @@ extension GroupLog {
         guard (state.members + state.forgotten).contains(where: { $0.id == id }) else { throw notFound(id) }
         guard state.members.contains(where: { $0.id != id }) else {
             throw StorageError(
-                .unsupported, "the last member of a sync group cannot be removed", hint: "delete the group instead")
+                .unsupported, "the last member of a sync group cannot be removed",
+                hint: "leave it instead: ld-host sync leave")
         }
         return try publish(try signed(.remove(id, try newEpoch(without: id, by: device)), by: device, at: time))
     }
@@ -139,8 +140,8 @@ extension GroupLog {
             return keys
         }
         throw StorageError(
-            .notFound, "there is no invitation with this code in the sync group's place",
-            hint: "check that both devices use the same place, and that the invitation has arrived there")
+            .notFound, "the transport has no invitation with this code",
+            hint: "check that both devices use the same folder or server, and that the invitation has arrived there")
     }
 
     private static func ended(_ what: String) -> StorageError {
@@ -177,7 +178,7 @@ extension GroupLog {
             throw StorageError(
                 .valueTooLarge,
                 "a sync group has at most \(GroupEntry.mostDevices) members and \(GroupKeys.mostEpochs) epochs",
-                hint: "start a new group")
+                hint: "start a new group: ld-host sync leave on every device, then ld-host sync init on one")
         }
         return try GroupEntry.EpochKeys(
             sealing: try crypto.randomKey(), for: members.map { ($0.id, $0.agreementKey) }, by: author, of: group,

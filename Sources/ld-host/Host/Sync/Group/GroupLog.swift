@@ -103,7 +103,7 @@ extension GroupLog {
                 throw StorageError(
                     .valueTooLarge,
                     "the log of the sync group is full: \(published.count) entries, \(waiting.count) wait",
-                    hint: "start a new group")
+                    hint: "start a new group: ld-host sync leave on every device, then ld-host sync init on one")
             }
             if isReady {
                 try GroupCheck(entry, in: graph, crypto).check()

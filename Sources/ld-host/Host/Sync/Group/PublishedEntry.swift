@@ -35,7 +35,7 @@ struct PublishedEntry {
     /// - Throws: `corrupt` if it has another form.
     init(_ bytes: Data) throws(StorageError) {
         guard bytes.count <= Self.largest else {
-            throw GroupEntry.fault("has \(bytes.count) bytes; at most \(Self.largest) are possible")
+            throw GroupEntry.fault("has \(bytes.count) bytes; expected at most \(Self.largest)")
         }
         var reader = ByteReader(.bigEndian, bytes)
         guard reader.number(UInt8.self) == Self.version, let mark = reader.number(UInt8.self), mark <= 1 else {
@@ -67,7 +67,7 @@ struct PublishedEntry {
         }
         guard let invitation, invitation.id == invite.invitation,
             try crypto.hash(invitation.box, .invitationBoxHash) == invite.boxHash
-        else { throw GroupEntry.fault("has not the invitation's box that its author signed") }
+        else { throw GroupEntry.fault("lacks the invitation box that its author signed") }
         return entry
     }
 
