@@ -29,7 +29,7 @@ struct DiagnosisTests {
         let left = try shell("ld-host config set domains.keychain sealed-files; ld-host doctor | grep -A 1 '!!'")
         #expect(
             left == """
-                !!  store 'desktop' still holds values of 'keychain:app', where 'sealed-files' serves now
+                !!  store 'desktop' still holds values of 'keychain:app', which 'sealed-files' serves now
                       copy them: ld-host store copy desktop sealed-files --domain keychain; not with --move, \
                 which also removes other programs' values. Then: ld-host store forget desktop --domain keychain
 
@@ -84,7 +84,7 @@ struct DiagnosisTests {
             """)
         #expect(
             output == """
-                !!  store 'secret-service' still holds values of 'keychain:app', where 'sealed-files' serves now
+                !!  store 'secret-service' still holds values of 'keychain:app', which 'sealed-files' serves now
                       copy them: ld-host store copy secret-service sealed-files --domain keychain; not with \
                 --move, which also removes other programs' values. Then: ld-host store forget secret-service \
                 --domain keychain

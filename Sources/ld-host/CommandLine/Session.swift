@@ -39,8 +39,8 @@ struct Session: Sendable {
         for left in (try? await router.leftValues(ofDomain: domain)) ?? [] {
             let what = left.count.map { "\($0) value\($0 == 1 ? "" : "s")" } ?? "values"
             Output.remark(
-                "ld-host: store '\(left.store)' still holds \(what) of '\(left.domain)', where '\(left.serving)' serves "
-                    + "now")
+                "ld-host: store '\(left.store)' still holds \(what) of '\(left.domain)', which '\(left.serving)' "
+                    + "serves now")
             Output.remark("ld-host: hint: \(left.advice)")
         }
     }

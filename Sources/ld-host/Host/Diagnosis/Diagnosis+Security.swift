@@ -118,8 +118,8 @@ extension Diagnosis {
                 return [
                     Finding(
                         "store '\(name)' served here before, and its remaining values are unknown: \(error.message)",
-                        hint:
-                            "\(error.hint.isEmpty ? "" : error.hint + "; ")if nothing is: ld-host store forget \(name)")
+                        hint: "\(error.hint.isEmpty ? "" : error.hint + "; ")if no values remain there, run: "
+                            + "ld-host store forget \(name)")
                 ]
             }
             return leftBehind(in: slot, snapshot)
@@ -130,7 +130,7 @@ extension Diagnosis {
     private static func leftBehind(in slot: StoreSlot, _ snapshot: RouterSnapshot) -> [Finding] {
         snapshot.leftValues(in: slot).map { left in
             let places = left.places.map { "'\($0)'" }.joined(separator: ", ")
-            let text = "store '\(left.store)' still holds values of \(places), where '\(left.serving)' serves now"
+            let text = "store '\(left.store)' still holds values of \(places), which '\(left.serving)' serves now"
             return left.isAcknowledged
                 ? Finding("\(text); they stay there, as confirmed")
                 : Finding(text, hint: left.choice, isProblem: true)

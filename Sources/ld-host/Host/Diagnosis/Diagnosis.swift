@@ -52,7 +52,7 @@ package enum Diagnosis {
         }
         let findings = (problems ?? []).map { Finding($0) }
         return (findings.isEmpty ? [Finding("configuration", error)] : findings) + plugins(records ?? [])
-            + [Finding("stores and keys are examined once the configuration is valid", isProblem: true)]
+            + [Finding("stores and keys were not examined; correct the configuration first", isProblem: true)]
     }
 
     private static func plugins(_ records: [PluginRecord]) -> [Finding] {
