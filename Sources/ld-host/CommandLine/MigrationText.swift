@@ -35,10 +35,10 @@ enum MigrationText {
         let due = entries.count { $0.decision == .run || $0.decision == .cleanup }
         let fails = "\(refused) migration\(refused == 1 ? "" : "s") would fail"
         switch (refused, due) {
-        case (0, 0): Output.line("ok: no migration is to be run")
-        case (0, _): Output.line("\(due) migration\(due == 1 ? " is" : "s are") to be run")
+        case (0, 0): Output.line("ok: no migration is pending")
+        case (0, _): Output.line("\(due) migration\(due == 1 ? " is" : "s are") pending")
         case (_, 0): Output.line(fails)
-        default: Output.line("\(fails), and \(due) \(due == 1 ? "is" : "are") to be run")
+        default: Output.line("\(fails), and \(due) \(due == 1 ? "is" : "are") pending")
         }
         var table = Table()
         for entry in entries { table.add(name(of: entry.decision), entry.migration, entry.summary) }
@@ -101,14 +101,14 @@ enum MigrationText {
             for address in status.left { Output.line("  left, as it was changed: \(Printable(address))") }
             for address in status.unwiped ?? [] {
                 let end = status.keptUntil == nil ? "the next run tries again to clear it" : "until it is confirmed"
-                Output.line("  may be in its former store's files in plain, \(end): \(Printable(address))")
+                Output.line("  may still be in plain text in its former store's files, \(end): \(Printable(address))")
             }
             for address in status.superseded ?? [] {
-                Output.line("  older data that is not brought any more: \(Printable(address))")
+                Output.line("  older data that is no longer migrated: \(Printable(address))")
             }
             if status.state == .notRun || status.state == .done, let next = status.next {
                 switch next {
-                case .run, .cleanup: Output.line("  a run would bring data; see: ld-host migrate plan")
+                case .run, .cleanup: Output.line("  a run would migrate data; see: ld-host migrate plan")
                 case .refused: Output.line("  a run would fail; see: ld-host migrate plan")
                 case .nothingToDo, .destinationKept, .skipped: break
                 }
@@ -121,7 +121,7 @@ enum MigrationText {
     private static func name(of state: MigrationStatus.State) -> String {
         switch state {
         case .notRun: "not run"
-        case .cleanupPending: "data brought, sources not yet removed"
+        case .cleanupPending: "migrated, sources not yet removed"
         case .interrupted: "interrupted; the next run resumes it"
         case .done: "done"
         case .unverified: "what it wrote did not read back; sources not removed"

@@ -15,7 +15,7 @@ struct InterruptedMigrationTests {
         let disturbed = try DisturbedHome(home, ["migrate", "run"])
         for number in try disturbed.calls().indices.reversed() {
             _ = try disturbed.run(FaultPoint(mode: .killBefore, number: number + 1))
-            if try home.run("migrate", "status").text.contains("data brought, sources not yet removed") { return home }
+            if try home.run("migrate", "status").text.contains("migrated, sources not yet removed") { return home }
         }
         throw TestFailure("there is no such point")
     }

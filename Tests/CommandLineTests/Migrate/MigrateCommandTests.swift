@@ -44,13 +44,13 @@ struct MigrateCommandTests {
         #expect(try home.done("migrate", "status").text.hasPrefix("theme to files: not run\n"))
         try home.done("set", "userDefaults/theme", "dark")
         let status = try home.run("migrate", "status")
-        #expect(status.status == 2 && status.text.contains("  a run would bring data; see: ld-host migrate plan\n"))
+        #expect(status.status == 2 && status.text.contains("  a run would migrate data; see: ld-host migrate plan\n"))
         #expect(try home.run("rm", "fileSystem/theme").status == 1)
         #expect(try home.run("get", "fileSystem/theme").status == 1)
         #expect(try home.done("migrate", "run").text == "theme to files: nothing to do\n")
         #expect(
             try home.done("migrate", "status").text.contains(
-                "  older data that is not brought any more: userDefaults/theme\n"))
+                "  older data that is no longer migrated: userDefaults/theme\n"))
         #expect(try home.done("get", "userDefaults/theme").text == "dark")
     }
 
@@ -143,7 +143,7 @@ struct MigrateCommandTests {
             }
             pending += 1
             let status = try home.run("migrate", "status")
-            #expect(status.status == 2 && status.text.contains("data brought, sources not yet removed"))
+            #expect(status.status == 2 && status.text.contains("migrated, sources not yet removed"))
             #expect(try home.run("doctor").text.contains("run: ld-host migrate resume"))
             if pending.isMultiple(of: 2) {
                 #expect(try home.done("migrate", "run").text == "theme to files: sources removed\n")

@@ -47,11 +47,12 @@ import Testing
             let status = try home.done("migrate", "status").text
             #expect(
                 status.contains(
-                    "  may be in its former store's files in plain, until it is confirmed: userDefaults/token\n"))
+                    "  may still be in plain text in its former store's files, until it is confirmed: "
+                        + "userDefaults/token\n"))
             try home.done("migrate", "confirm", "token")
         }
         #expect(try files(holding: secret) == [])
-        #expect(try home.done("migrate", "status").text.contains("in plain") == false)
+        #expect(try home.done("migrate", "status").text.contains("in plain text") == false)
         #expect(try home.done("get", "keychain:com.example/token").text == secret)
         #expect(try home.done("get", "userDefaults/other-4").text == "value 1")
     }

@@ -73,11 +73,11 @@ struct WidthTests {
         #expect(terminal.end() == 2)
         let lines = terminal.text.split(separator: "\r\n")
         #expect(lines.allSatisfy { $0.count <= 80 }, "\(terminal.text)")
-        #expect(lines.first == "1 migration would fail, and 1 is to be run")
+        #expect(lines.first == "1 migration would fail, and 1 is pending")
         let columns = ["refuse         broken  ", "run            a       ", "nothing to do  none    "]
         #expect(zip(lines.dropFirst().filter { !$0.hasPrefix(" ") }, columns).allSatisfy { $0.hasPrefix($1) })
         let whole = try home.run("migrate", "plan").text
-        #expect(whole.hasPrefix("run  a\n") && !whole.contains("to be run"))
+        #expect(whole.hasPrefix("run  a\n") && !whole.contains("is pending"))
     }
 
     @Test("on a terminal doctor's findings are wrapped, and a value of the configuration has its place below")

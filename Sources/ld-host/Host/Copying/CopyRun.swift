@@ -33,8 +33,8 @@ struct CopyRun {
         guard record.isUnreadable else { return }
         copy.snapshot.log(
             .warning, "copy",
-            "what earlier runs have copied from '\(report.from)' to '\(report.to)' cannot be read: different values count "
-                + "as conflicts, and removed ones are copied again")
+            "the record of what earlier runs copied from '\(report.from)' to '\(report.to)' cannot be read: different "
+                + "values count as conflicts, and removed ones are copied again")
     }
 
     /// Why nothing may be copied; `nil` if all may.

@@ -38,7 +38,7 @@ extension MigrationEngine {
         } catch {
             let reason = StorageError(wrapping: error).message
             snapshot.log(
-                .warning, "migration", "older data of what is set or removed may be brought later: \(reason)")
+                .warning, "migration", "older data of keys that are set or removed may be migrated later: \(reason)")
             return false
         }
         guard !found.isEmpty else { return false }
