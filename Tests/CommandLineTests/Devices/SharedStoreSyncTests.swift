@@ -15,7 +15,7 @@ struct SharedStoreSyncTests {
         try home.done("config", "set", "sync.transport", "folder")
         let ending = try home.run(BuiltProducts.host, ["sync", verb], input: Array("code\n".utf8))
         #expect(ending.status == 2)
-        #expect(ending.errors.contains("the store 'shared' is one for several machines"), "\(ending.errors)")
+        #expect(ending.errors.contains("the store 'shared' is shared by several machines"), "\(ending.errors)")
         #expect(ending.errors.contains("ld-host config set domains.DOMAIN file"), "\(ending.errors)")
     }
 }

@@ -100,7 +100,9 @@ struct StoredFormTests {
         let (first, _) = try await homes.pair([.key(key)])
         try await first.set("value", for: key)
         try await first.sync()
-        let forms = [("entry ", "what sync knows of a value"), ("progress", "how far it has come"), ("log", "members")]
+        let forms = [
+            ("entry ", "sync's record of a value"), ("progress", "sync's record of its progress"), ("log", "members"),
+        ]
         for (prefix, what) in forms {
             let device = try await homes.router(0, [.key(key)]).syncDevice()
             var names: [String] = []

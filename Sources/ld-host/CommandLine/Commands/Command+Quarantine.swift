@@ -65,7 +65,7 @@ extension Command {
             """,
         options: [json]
     ) { _, session in
-        try list(try await session.router().syncConflicts(), ifEmpty: "no value has lost", session)
+        try list(try await session.router().syncConflicts(), ifEmpty: "no value has lost a conflict", session)
     }
 
     static let syncShow = Command(

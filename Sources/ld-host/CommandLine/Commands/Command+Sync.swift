@@ -249,11 +249,11 @@ extension Command {
             if report.members == 1 {
                 "no other device is in the group"
             } else if report.isJoining {
-                "this device still takes over what the group has"
+                "this device is still adopting the group's values"
                     + (report.awaited.isEmpty ? "" : ", and waits for \(awaited)")
             } else {
                 report.isComplete
-                    ? "everything that the others published is here" : "something is on its way from \(awaited)"
+                    ? "everything that the others published is here" : "waiting for changes from \(awaited)"
             }
         var sentences = ["\(report.keys.counted("key")) on \(report.members.counted("device")): \(state)"]
         if report.keys == 0 {
@@ -273,7 +273,7 @@ extension Command {
         if report.conflicts > 0 {
             let were = report.conflicts == 1 ? "was" : "were"
             sentences.append(
-                "\(report.conflicts.counted("value")) lost against a later one and \(were) kept: "
+                "\(report.conflicts.counted("value")) lost to a later version and \(were) kept: "
                     + "ld-host sync conflicts")
         }
         if report.removalsToAccept > 0 {

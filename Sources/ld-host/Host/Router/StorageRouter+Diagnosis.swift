@@ -60,7 +60,7 @@ extension StorageRouter {
             return [
                 Finding(
                     "sync waits with \(count.counted("removal")) by other devices, since they are so many",
-                    hint: "make them: ld-host sync accept", isProblem: true)
+                    hint: "apply them: ld-host sync accept", isProblem: true)
             ]
         } catch {
             return [Finding("sync", StorageError(wrapping: error))]

@@ -140,7 +140,7 @@ extension RouterReplica {
         if let entry = SyncEntry(data) { return entry }
         throw SyncForm.error(
             decoding: data, known: SyncEntry.version,
-            "what sync knows of a value, '\(HostSettings.syncNamespace)/\(SyncPlace.entryPrefix)\(name)' in store "
+            "sync's record of a value, '\(HostSettings.syncNamespace)/\(SyncPlace.entryPrefix)\(name)' in store "
                 + "'\(store.name)',",
             ifDamaged: "restore the store from a backup, or leave the group and join again")
     }

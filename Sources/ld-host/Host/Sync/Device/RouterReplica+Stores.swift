@@ -40,8 +40,8 @@ extension RouterReplica {
             found.insert(open.identity)
             snapshot.log(
                 .warning, "sync",
-                "store '\(open.name)' is as it was before sync last changed it, so this device takes over again what the "
-                    + "group has")
+                "store '\(open.name)' is as it was before sync last changed it, so this device adopts the group's "
+                    + "values again")
         }
         return found
     }
@@ -58,8 +58,8 @@ extension RouterReplica {
         guard end > 0 else { return nil }
         snapshot.log(
             .warning, "sync",
-            "store '\(open.name)' serves '\(domain)' again, which another store served meanwhile, so this device takes "
-                + "over again what the group has")
+            "store '\(open.name)' serves '\(domain)' again, which another store served meanwhile, so this device "
+                + "adopts the group's values again")
         return end
     }
 

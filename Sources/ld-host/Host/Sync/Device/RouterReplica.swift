@@ -271,7 +271,7 @@ extension RouterReplica {
             if let loser = change.loser {
                 parts += try Quarantine(access: StoreAccess(snapshot: snapshot), kind: .conflict).changes(
                     keeping: loser.data, loser.attributes, of: key.key, key.resolved,
-                    reason: "lost against another device's version; it was written by device \(loser.version.author)")
+                    reason: "lost to another device's version; it was written by device \(loser.version.author)")
             }
         }
         switch change.parked {

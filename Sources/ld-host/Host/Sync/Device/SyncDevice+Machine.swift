@@ -26,7 +26,7 @@ extension SyncDevice {
         }
         guard ByteReader(hashed: .bigEndian, kept) != nil, kept.first == Self.machineVersion else {
             throw SyncForm.error(
-                decoding: kept, known: Self.machineVersion, "what sync keeps of the machine that this device is",
+                decoding: kept, known: Self.machineVersion, "sync's record of this machine",
                 ifDamaged: "join again as a new device: ld-host sync leave")
         }
         return kept != own

@@ -104,7 +104,7 @@ extension SyncDevice {
     static func requireMember(_ group: MemberGroup) throws(StorageError) {
         guard !group.hasLostLog else {
             throw StorageError(
-                .notFound, "the store of the domain '\(homeDomain)' has lost what sync knew of its group",
+                .notFound, "the store of the domain '\(homeDomain)' has lost sync's record of its group",
                 hint: "read it again from the transport: ld-host sync pull")
         }
         guard !group.isForgotten else {

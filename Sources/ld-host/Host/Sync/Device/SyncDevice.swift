@@ -67,9 +67,9 @@ final class SyncDevice: @unchecked Sendable {
         for open in keys.map(\.resolved.open) + [home] where open.store.abilities.lock != nil {
             throw StorageError(
                 .unsupported,
-                "the store '\(open.name)' is one for several machines, which have its values already; what sync keeps "
-                    + "of one device would be in the others' way there",
-                hint: "sync what lies in a store of this device alone: ld-host config set domains.DOMAIN file")
+                "the store '\(open.name)' is shared by several machines, which all have its values already; sync's "
+                    + "records of one device would conflict with those of the others",
+                hint: "map the domain to a store that only this device uses: ld-host config set domains.DOMAIN file")
         }
         (self.snapshot, self.keys, self.home, self.now, self.applied) = (snapshot, keys, home, now, applied)
         (self.migrations, self.machine) = (migrations, machine)
@@ -157,7 +157,7 @@ extension SyncDevice {
         try group.recoverLog(from: TransportCarrier(transport))
         snapshot.log(
             .warning, "sync",
-            "store '\(home.name)' has lost what sync knew of the group, so this device takes over again what the group has"
+            "store '\(home.name)' has lost sync's record of the group, so this device adopts the group's values again"
         )
         let turn = try turn(of: group)
         try turn.engine.takeOverAgain()
@@ -251,8 +251,8 @@ extension SyncDevice {
             throw StorageError(
                 .busy, "this device is in a sync group",
                 hint:
-                    "to go on in this one: ld-host sync pull; to use another one, leave first, on every device that is "
-                    + "to use it: ld-host sync leave")
+                    "to continue in this group: ld-host sync pull; to use another group, first run on every device "
+                    + "that will use it: ld-host sync leave")
         }
         return group.log.group
     }

@@ -234,7 +234,7 @@ extension SyncEngine {
             guard let decoded = SyncProgress(saved) else {
                 throw SyncForm.error(
                     decoding: saved, known: SyncProgress.version,
-                    "what sync keeps of how far it has come, '\(HostSettings.syncNamespace)/progress',",
+                    "sync's record of its progress, '\(HostSettings.syncNamespace)/progress',",
                     ifDamaged:
                         "restore the store of the domain 'userDefaults' from a backup, or leave the group and join "
                         + "again")

@@ -23,8 +23,8 @@ enum SyncStanding: Equatable, Sendable {
         switch self {
         case .leads: nil
         case .joins:
-            "its value takes part in sync, and this device, which leads the sync group, still takes over what the group "
-                + "has; see: ld-host sync status"
+            "its value takes part in sync, and this device, which leads the sync group, is still adopting the "
+                + "group's values; see: ld-host sync status"
         case .follows(let name):
             "its value takes part in sync, so it waits for the device '\(name)', which leads the sync group; what that "
                 + "one migrates comes by sync"
@@ -51,9 +51,8 @@ enum SyncStanding: Equatable, Sendable {
     init(_ data: Data) throws(StorageError) {
         guard let standing = Self.decoded(data) else {
             throw SyncForm.error(
-                decoding: data, known: Self.version, "what sync keeps of who leads the group",
-                ifDamaged:
-                    "let sync write it again: ld-host sync pull")
+                decoding: data, known: Self.version, "sync's record of the group's leader",
+                ifDamaged: "recreate it: ld-host sync pull")
         }
         self = standing
     }

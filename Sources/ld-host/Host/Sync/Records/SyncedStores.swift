@@ -48,7 +48,7 @@ struct SyncedStores: Equatable, Sendable {
         guard let stores = Self.decoded(data) else {
             throw SyncForm.error(
                 decoding: data, known: Self.version,
-                "what sync knows of the stores, '\(HostSettings.syncNamespace)/stores',",
+                "sync's record of the stores, '\(HostSettings.syncNamespace)/stores',",
                 ifDamaged:
                     "restore the store of the domain 'userDefaults' from a backup, or leave the group and join again"
             )
