@@ -48,7 +48,7 @@ struct DamagedFolderTests {
         }
     }
 
-    @Test("publishes the records that the latest file has lost again, as soon as another device misses them")
+    @Test("republishes the records that the latest file has lost, as soon as another device misses them")
     func latest() throws {
         try set(0..<Self.values - 1)
         try flip(try #require(segments().last), at: 150)
@@ -58,7 +58,7 @@ struct DamagedFolderTests {
         #expect(try second.status().isSettled && first.status().isSettled)
     }
 
-    @Test("publishes an update again whose file is gone, once it reads from the start", arguments: [true, false])
+    @Test("republishes an update whose file is gone, once it reads from the start", arguments: [true, false])
     func update(isRemoved: Bool) throws {
         try set(0..<Self.values)
         for device in [second, first] { try device.home.done("sync", "pull") }
@@ -84,7 +84,7 @@ struct DamagedFolderTests {
         #expect(try !missing().isEmpty)
     }
 
-    @Test("publishes the records that any file has lost again, once it reads from the start", arguments: 0..<6)
+    @Test("republishes the records that any file has lost, once it reads from the start", arguments: 0..<6)
     func anywhere(_ number: UInt64) throws {
         var random = SeededGenerator(seed: TestRun.seed &+ number)
         try set(0..<Self.values)

@@ -2,7 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@Suite("A device whose joining the server loses before the others have read it")
+@Suite("A device whose join record the server loses before the others have read it")
 struct LostMemberTests {
     /// Purges the records of the members' log that a device has published, or puts other bytes in their place.
     private static let program = """
