@@ -21,7 +21,7 @@ package enum ServerSecret: Sendable {
         }
         guard path.isEmpty else {
             throw StorageError(
-                .invalidOptions, "options '\(text)' and '\(file)' exclude each other", hint: "leave one of them out")
+                .invalidOptions, "options '\(text)' and '\(file)' cannot be combined", hint: "leave one of them out")
         }
         self = .text(try options.string(text))
     }

@@ -28,7 +28,7 @@ struct WriteTerms {
     init(_ arguments: Arguments) throws {
         let revision = try arguments.value("--if-revision").map { try Self.revision($0) }
         guard revision == nil || !arguments.has("--create") else {
-            throw UsageError("--create and --if-revision do not go together")
+            throw UsageError("--create and --if-revision cannot be combined")
         }
         condition = arguments.has("--create") ? .absent : revision.map { .revision($0) }
         expires = try arguments.value("--expires").map { try Self.date($0) }

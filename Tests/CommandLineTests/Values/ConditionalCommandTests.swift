@@ -25,7 +25,7 @@ import Testing
     func refusals() throws {
         let home = try Home()
         for (words, complaint) in [
-            (["--create", "--if-revision", "0000000000000001"], "do not go together"),
+            (["--create", "--if-revision", "0000000000000001"], "cannot be combined"),
             (["--if-revision", "12"], "is not a revision"),
             (["--if-revision", "0000000000000000"], "is not a revision"),
             (["--expires", "2030-02-30T12:00:00Z"], "is not a time"),

@@ -22,7 +22,7 @@ extension Command {
         ]
         guard given.count(where: \.self) == 1 else {
             throw UsageError(
-                "there is no sealed value, or more than one", hint: "give ADDRESS, --stdin or --file FILE")
+                "expected exactly one sealed value", hint: "give ADDRESS, --stdin or --file FILE")
         }
         if let address = arguments.operands.first { return try await inspect(address, session) }
         let path = arguments.value("--file") ?? "-"

@@ -21,14 +21,14 @@ extension Command {
         let key = try await Address.key(arguments.operands[0], router)
         if arguments.has("--revision") {
             guard !session.json, !arguments.has("--raw") else {
-                throw UsageError("--revision goes with neither --json nor --raw")
+                throw UsageError("--revision cannot be combined with --json or --raw")
             }
             guard let found = try await router.revisionedData(for: key) else { throw await notStored(key, router) }
             Output.line("\(found.revision)")
             return .done
         }
         if arguments.has("--raw") {
-            guard !session.json else { throw UsageError("--raw and --json do not go together") }
+            guard !session.json else { throw UsageError("--raw and --json cannot be combined") }
             guard try await router.readStoredPieces(for: key, { Output.take($0) }) else {
                 throw await notStored(key, router)
             }

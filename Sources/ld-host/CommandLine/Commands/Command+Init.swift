@@ -30,7 +30,7 @@ extension Command {
                     ("file", "in a file for each value, which other programs can read."),
                 ])
             starter.provider = try choice(
-                "What should compute encryption?",
+                "Which library should encrypt?",
                 [
                     (nil, "OpenSSL: AES-256-GCM and ChaCha20-Poly1305."),
                     ("sodium", "libsodium: ChaCha20-Poly1305, and Argon2id for passphrases."),
@@ -38,7 +38,7 @@ extension Command {
         }
         let (path, isNew) = try HostConfiguration.writeStarter(starter, flags: session.flags)
         Output.line(path)
-        if !isNew { Output.remark("ld-host: the file was there already and has not been touched") }
+        if !isNew { Output.remark("ld-host: the file already exists and was not changed") }
         return .done
     }
 
@@ -54,7 +54,7 @@ extension Command {
             let answer = line.map { $0.withBytes { String(decoding: $0, as: UTF8.self) } } ?? ""
             let number = answer.isEmpty ? 1 : Int(answer.filter { $0 != " " })
             if let number, choices.indices.contains(number - 1) { return choices[number - 1].value }
-            Output.remark("'\(Printable(answer))' is none of them.")
+            Output.remark("'\(Printable(answer))' is not one of the choices.")
         }
     }
 }

@@ -132,8 +132,8 @@ extension Command {
         let store = arguments.operands[0]
         let count = try await session.router().forgetPlaces(ofStore: store)
         Output.remark(
-            "ld-host: forgot \(count) place\(count == 1 ? "" : "s") of '\(Printable(store))' as it was configured before"
-        )
+            "ld-host: forgot \(count) location\(count == 1 ? "" : "s") of '\(Printable(store))' as it was configured "
+                + "before")
         return .done
     }
 

@@ -63,7 +63,7 @@ extension Command {
         guard let operand = arguments.operands.first else {
             throw UsageError("--expired needs a domain", hint: "run: ld-host ls --expired userDefaults:SUITE")
         }
-        guard !arguments.has("--long") else { throw UsageError("--expired and --long do not go together") }
+        guard !arguments.has("--long") else { throw UsageError("--expired and --long cannot be combined") }
         let (domain, prefix) = try Address.domain(operand)
         var list = session.json ? JSONList() : nil
         for name in try await router.expiredNames(in: domain, prefix: prefix) {

@@ -119,7 +119,7 @@ extension Command {
         case (nil, nil): return .all
         case (let id?, nil): return .only(id)
         case (nil, let id?): return .upTo(id)
-        default: throw UsageError("--only and --up-to exclude each other", hint: "run: ld-host help migrate run")
+        default: throw UsageError("--only and --up-to cannot be combined", hint: "run: ld-host help migrate run")
         }
     }
 }

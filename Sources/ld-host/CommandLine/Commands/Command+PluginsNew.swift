@@ -62,7 +62,7 @@ extension Command {
     private static func kind(_ kind: String) throws -> ComponentKind {
         guard let known = ComponentKind.allCases.first(where: { $0.description == kind }) else {
             throw UsageError(
-                "there is no kind of plugin '\(kind)'", hint: "there are: storage, crypto, sync and migration")
+                "there is no kind of plugin '\(kind)'", hint: "use one of storage, crypto, sync or migration")
         }
         return known
     }

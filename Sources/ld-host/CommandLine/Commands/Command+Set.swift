@@ -39,7 +39,7 @@ extension Command {
         if arguments.operands.count == 2, isSecret {
             throw UsageError(
                 "a secret for '\(arguments.operands[0])' cannot be an argument, where other users see it",
-                hint: "use --stdin, or leave the value out to be asked for it")
+                hint: "use --stdin, or leave the value out to be prompted for it")
         }
         let terms = try WriteTerms(arguments)
         let sources = [
@@ -49,7 +49,7 @@ extension Command {
         let forms = ValueForm.allCases.filter { arguments.has("--\($0)") }
         guard forms.count <= 1 else {
             throw UsageError(
-                "\(forms.map { "--\($0)" }.joined(separator: " and ")) exclude each other",
+                "\(forms.map { "--\($0)" }.joined(separator: " and ")) cannot be combined",
                 hint: "run: ld-host help set")
         }
         if arguments.operands.count == 2 {
@@ -68,7 +68,8 @@ extension Command {
             try await router.checkUsable(key)
             guard let value = try typed(for: arguments.operands[0], isSecret: isSecret) else {
                 throw UsageError(
-                    "there is no value and no terminal to ask for it", hint: "give VALUE, --stdin or --file FILE")
+                    "no value was given, and there is no terminal to prompt for it",
+                    hint: "give VALUE, --stdin or --file FILE")
             }
             let given = GivenValue(for: key, as: forms.first ?? .text)
             let buffer = SecretBuffer()
@@ -102,7 +103,7 @@ extension Command {
             return try Terminal.line(
                 prompt: "value for \(Printable(address)): ", isHidden: isSecret,
                 orElse: StorageError(
-                    .cancelled, "no value was typed", hint: "an empty value is an empty line, or '' as VALUE"))
+                    .cancelled, "no value was typed", hint: "for an empty value, press Enter, or give '' as VALUE"))
         } catch {
             guard error.code == .cancelled else { throw error }
             throw UsageError(error.message, hint: error.hint)
@@ -127,7 +128,7 @@ extension Command {
     ) { arguments, session in
         let router = try session.router()
         if let revision = try arguments.value("--if-revision").map({ try WriteTerms.revision($0) }) {
-            guard arguments.operands.count == 1 else { throw UsageError("--if-revision is of one ADDRESS") }
+            guard arguments.operands.count == 1 else { throw UsageError("--if-revision takes exactly one ADDRESS") }
             try await router.remove(Address.key(arguments.operands[0], router), ifRevision: revision)
             return .done
         }

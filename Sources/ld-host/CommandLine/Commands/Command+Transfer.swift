@@ -27,7 +27,7 @@ extension Command {
         let place = arguments.operands.count == 2 ? arguments.operands[0] : nil
         let (path, field) = (arguments.value("--each"), arguments.value("--name"))
         if (path == nil) != (field == nil) {
-            throw UsageError("--each and --name go together", hint: "run: ld-host help import")
+            throw UsageError("--each and --name need each other", hint: "run: ld-host help import")
         }
         let target = try place.map { try Address.domain($0) }
         let document = try InputDocument(arguments.operands.last ?? "-")

@@ -41,7 +41,7 @@ package struct StarterConfiguration: Sendable {
               domains: {
             \(domains)
               },
-            \(provider.map { "\n  // What computes encryption.\n  encryption: { provider: \"\($0)\" },\n" } ?? "")
+            \(provider.map { "\n  // Which library encrypts.\n  encryption: { provider: \"\($0)\" },\n" } ?? "")
               // Stores with options of their own.
               stores: {
             \(sealedStore)    // archive: { component: "file", options: { root: "/srv/archive" } },

@@ -76,7 +76,7 @@ extension StorageRouter {
         guard let slot = snapshot.slot(ofStore: name) else {
             throw StorageError(
                 .invalidConfiguration, "there is no store '\(name)'",
-                hint: "there are: \(snapshot.stores.map(\.settings.name).sorted().joined(separator: ", "))")
+                hint: "use one of: \(snapshot.stores.map(\.settings.name).sorted().joined(separator: ", "))")
         }
         return try await onIOThread { () throws(StorageError) in StoreTest.run(slot) }
     }

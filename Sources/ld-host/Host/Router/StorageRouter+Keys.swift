@@ -242,7 +242,7 @@ extension StorageRouter {
                 guard let slot = snapshot.slot(ofStore: store) else {
                     throw StorageError(
                         .invalidConfiguration, "there is no store '\(store)'",
-                        hint: "there are: \(snapshot.stores.map(\.settings.name).joined(separator: ", "))")
+                        hint: "use one of: \(snapshot.stores.map(\.settings.name).joined(separator: ", "))")
                 }
                 guard let sealing = try slot.openIfNeeded().sealing else {
                     throw StorageError(
