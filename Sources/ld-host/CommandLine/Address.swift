@@ -27,8 +27,8 @@ enum Address {
 
     /// The help for that operand.
     static let selectionHelp = """
-        DOMAIN selects all its scopes, DOMAIN:SCOPE one of them, and /PREFIX the names that start so. DOMAIN/ alone is
-        the scope of keys that name none: userDefaults/ is the unnamed suite.
+        DOMAIN selects all its scopes, DOMAIN:SCOPE one of them, and /PREFIX the names that start with PREFIX. DOMAIN/
+        alone selects the keys without a scope: userDefaults/ is the unnamed suite.
         """
 
     /// The address of a name in a domain.

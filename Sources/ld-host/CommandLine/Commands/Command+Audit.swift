@@ -14,7 +14,7 @@ extension Command {
             store could not be listed; the report then names it, and lacks its keys.
             """,
         options: [
-            Option(name: "--keys", help: "print all that is known of each key"), json,
+            Option(name: "--keys", help: "print everything known about each key"), json,
             Option(name: "--html", value: "FILE", help: "write one self-contained HTML page to FILE"),
         ]
     ) { arguments, session in
@@ -41,7 +41,7 @@ extension Command {
         } else {
             Output.sentences(report.text())
             if !wantsKeys, Output.isTerminal {
-                Output.remark("ld-host: hint: all that is known of each key: ld-host audit --keys")
+                Output.remark("ld-host: hint: to see everything known about each key: ld-host audit --keys")
             }
         }
         guard !report.failures.isEmpty else { return .done }

@@ -7,11 +7,11 @@ extension Command {
     static let backup = Command(
         name: "backup", operands: "FILE", count: 1...1, summary: "write values to one sealed file",
         details: """
-            Writes the values of all domains, or of those that --domain names, to FILE, with their attributes, the ledger
-            of their migrations and the host's key rings. FILE is sealed under a passphrase, which is typed twice. It is
-            read back and verified before it gets its name. Values of keys with an encryption policy stay sealed in it;
-            the keys of sealed stores do not come along: restore seals the values again. Ends with status 2 if a value,
-            or the store of a domain that is not named, could not be read and is not in FILE.
+            Writes the values of all domains, or of those that --domain names, to FILE, with their attributes, the
+            ledger of their migrations and the host's key rings. FILE is sealed under a passphrase, which is typed
+            twice. It is read back and verified before it gets its name. Values of keys with an encryption policy stay
+            sealed in it. FILE does not contain the keys of sealed stores; restore seals their values again. Ends with
+            status 2 if FILE lacks a value, or the store of a domain that is not named, because it could not be read.
             """,
         options: [
             Option(name: "--domain", value: "DOMAIN", help: "only values of this domain; may be given more than once"),
@@ -45,9 +45,9 @@ extension Command {
         details: """
             Reads all of FILE and verifies it before anything changes. Then all values that the stores do not have are
             restored, or none, even after a kill or a power loss. Each goes to the store that serves its domain now, and
-            values that only the stores have stay. If a store has another value, nothing is restored without --overwrite.
-            A key ring that exists is never replaced: it gets the keys of FILE that it lacks, and with them it only
-            decrypts. --plan prints what would be restored.
+            values that FILE lacks are kept. If a store has a different value, nothing is restored without --overwrite.
+            A key ring that exists is never replaced: it gets the keys of FILE that it lacks, and uses them only to
+            decrypt. --plan prints what would be restored.
             """,
         options: [
             Option(name: "--domain", value: "DOMAIN", help: "only values of this domain; may be given more than once"),

@@ -64,9 +64,9 @@ extension Command {
     static let configSet = Command(
         name: "config set", operands: "KEY VALUE", count: 2...2, summary: "change one setting",
         details: """
-            VALUE is JSON, or text if it is no JSON. The file that LOCALDATA_CONFIG or --config names is changed, or
-            else the user's; its comments and its order stay. A change that makes the configuration invalid is refused.
-            For example:
+            VALUE is JSON; if it is not valid JSON, it is text. The file that LOCALDATA_CONFIG or --config names is
+            changed, or else the user's; its comments and its order are kept. A change that makes the configuration
+            invalid is refused. For example:
               ld-host config set domains.userDefaults memory
             """
     ) { arguments, session in

@@ -3,7 +3,7 @@ internal import LocalDataHost
 
 extension Command {
     private static let repair = Option(
-        name: "--repair", help: "first repair stores that cannot be changed, and print what was given up")
+        name: "--repair", help: "first repair stores whose damage blocks changes, and print what was discarded")
 
     static let doctor = Command(
         name: "doctor", summary: "check the configuration, the plugins and the stores",

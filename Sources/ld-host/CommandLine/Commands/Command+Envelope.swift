@@ -9,8 +9,8 @@ extension Command {
         name: "envelope inspect", operands: "[ADDRESS]", count: 0...1,
         summary: "show the header of an encrypted value",
         details: """
-            Prints what the bytes say; without the key, nothing of it is proven authentic. It needs and prints
-            neither key nor value. Ends with status 2 if the bytes are no encrypted value, or not a whole one.
+            Prints what the bytes say; without the key, nothing of it is proven authentic. It needs and prints neither
+            key nor value. Ends with status 2 if the bytes are not an encrypted value, or are incomplete.
             """,
         options: [
             Option(name: "--stdin", help: "take the sealed value from standard input, to its end"),

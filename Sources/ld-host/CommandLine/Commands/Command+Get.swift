@@ -7,12 +7,12 @@ extension Command {
     static let get = Command(
         name: "get", operands: "ADDRESS", count: 1...1, summary: "print a value",
         details: """
-            Prints the value's bytes unchanged. On a terminal, a value without a line end gets one. With --json,
-            'modified' is the time of writing in nanoseconds since 1970 UTC, and 'expires' when the value expires, if
-            it does. Ends with status 1 if nothing is stored.
+            Prints the value's bytes unchanged. On a terminal, a value that does not end in a newline gets one. With
+            --json, 'modified' is the time of writing in nanoseconds since 1970 UTC, and 'expires' when the value
+            expires, if it does. Ends with status 1 if nothing is stored.
             """,
         options: [
-            Option(name: "--raw", help: "print what the store keeps: of a sealed value the envelope"),
+            Option(name: "--raw", help: "print the stored bytes: for a sealed value, its envelope"),
             Option(name: "--revision", help: "print the value's revision only, for set and rm with --if-revision"),
             json,
         ]

@@ -25,8 +25,9 @@ extension Command {
             paragraph(
                 """
                 An ADDRESS is domain[:scope]/name: userDefaults/theme, keychain:com.example/token, \
-                fileSystem:documents/profile. The exit status is 0 if it is done, 1 if nothing is stored, 2 if it failed, \
-                and 64 for a command line that makes no sense. ld-host help COMMAND explains a command.
+                fileSystem:documents/profile. The exit status is 0 for success, 1 if nothing is stored, 2 for a \
+                failure or if something needs attention, and 64 for an invalid command line. ld-host help COMMAND \
+                explains a command.
                 """)
             Output.line("\nOptions of every command:")
             print(Command.common)

@@ -8,8 +8,8 @@ extension Command {
         details: """
             Writes the user's file, or the file that LOCALDATA_CONFIG or --config names. It states which store serves
             what today, so that a later default changes nothing. On a terminal it asks three questions first, each with
-            a default: where secrets are kept, where settings are kept, and what computes encryption. An existing file
-            is left as it is.
+            a default: where secrets are kept, where settings are kept, and which library encrypts. An existing file is
+            left as it is.
             """,
         options: [Option(name: "--yes", short: "-y", help: "ask nothing: take the defaults")]
     ) { arguments, session in

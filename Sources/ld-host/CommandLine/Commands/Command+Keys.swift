@@ -122,11 +122,11 @@ extension Command {
         name: "keys forget", operands: "STORE", count: 1...1,
         summary: "forget the old location of a store that moved or is gone",
         details: """
-            The key ring remembers by a store's configuration where it has encrypted something, so that no key is
-            retired too early. If you move or remove a store, run this command: what the ring remembers then applies
-            to the store that is called STORE now, if there is one. If STORE is empty, or a folder in which it had
-            values does not exist, the ring forgets these places: first make sure that no disk has to be mounted. A
-            sealed store's own keys need no such command.
+            So that no key is retired too early, the key ring records where it has encrypted something, by the store's
+            configuration. If you move or remove a store, run this command: what the ring remembers then applies to the
+            store that is called STORE now, if there is one. If STORE is empty, or a folder in which it had values does
+            not exist, the ring forgets these locations. First make sure that every disk is mounted. A sealed store's
+            own keys need no such command.
             """
     ) { arguments, session in
         let store = arguments.operands[0]
@@ -141,10 +141,10 @@ extension Command {
         name: "keys adopt", operands: "SERVICE/ACCOUNT", count: 1...1,
         summary: "let a former key ring decrypt its values",
         details: """
-            A key ring decrypts values only if it is on the keychain's list, and is added to it when it is first
-            used. This command adds a ring that encryption.service and encryption.account named before that list
-            existed. Never adopt a ring that you did not configure: whoever created it can create values that
-            decrypt. Prints the ids of its keys.
+            A key ring decrypts values only if it is on the keychain's list, and is added to it when it is first used.
+            This command adds a ring that encryption.service and encryption.account named before that list existed.
+            Never adopt a ring that you did not configure: its creator could forge values that decrypt. Prints the ids
+            of its keys.
             """
     ) { arguments, session in
         let (service, account) = try ringName(arguments.operands[0])

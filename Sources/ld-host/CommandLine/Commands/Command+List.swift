@@ -14,7 +14,7 @@ extension Command {
     static let list = Command(
         name: "ls", operands: "[DOMAIN[:SCOPE][/PREFIX]]", count: 0...1, summary: "list what is stored",
         details: """
-            Prints one address a line, in the form that get takes; without an argument, those of every domain.
+            Prints one address per line, in the form that get takes; without an argument, those of every domain.
             \(Address.selectionHelp)
             Of folders of your own choosing, which other programs use too, only keys of catalogs are listed unless you
             name the folder. A control character in a name is printed as an escape; use --json or --null if you need
@@ -22,8 +22,8 @@ extension Command {
             """,
         options: [
             Option(name: "--long", short: "-l", help: "show size and time of writing too"),
-            Option(name: "--expired", help: "list what has expired and is still kept; the next list removes it"),
-            Option(name: "--null", short: "-0", help: "end each address with a NUL instead of a line end"), json,
+            Option(name: "--expired", help: "list expired values that are still stored; the next ls removes them"),
+            Option(name: "--null", short: "-0", help: "end each address with a NUL instead of a newline"), json,
         ]
     ) { arguments, session in
         let router = try session.router()

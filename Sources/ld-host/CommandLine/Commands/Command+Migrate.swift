@@ -45,9 +45,9 @@ extension Command {
     static let migrateStatus = Command(
         name: "migrate status", summary: "show the state of each migration",
         details: """
-            Prints the migrations of the configured packs, and those in the ledgers that no pack has any more: the
-            state, the destination, when it ran, and until when it can be rolled back. Ends with status 2 if there is
-            something to do.
+            Prints the migrations of the configured packs, and those in the ledgers that no pack has any more: for each,
+            the state, the destination, when it ran, and until when it can be rolled back. Ends with status 2 if there
+            is something to do.
             """,
         options: [json]
     ) { _, session in
@@ -74,8 +74,8 @@ extension Command {
     static let migrateResume = Command(
         name: "migrate resume", summary: "finish interrupted batches and migrations",
         details: """
-            Completes committed batches and bulk moves, and removes what migrations have left to be removed, also
-            migrations that no pack has any more. Ends with status 2 if something remains.
+            Completes committed batches and bulk moves, and finishes the removals of migrations, including those that no
+            pack has any more. Ends with status 2 if something remains.
             """,
         options: [json]
     ) { _, session in
@@ -85,13 +85,13 @@ extension Command {
     }
 
     private static let key = Option(
-        name: "--key", value: "ADDRESS", help: "the migration of this destination, if several have one of this id")
+        name: "--key", value: "ADDRESS", help: "the migration's destination, if several destinations have this id")
 
     static let migrateRollback = Command(
         name: "migrate rollback", operands: "ID", count: 1...1, summary: "undo a migration",
         details: """
-            Removes or restores what the migration wrote, and puts back what it removed. It does all of that, or
-            nothing if a value was changed since. You can roll back for as many days as migrations.grace says; see:
+            Removes or restores what the migration wrote, and puts back what it removed. It does all of that, or nothing
+            if a value has been changed since. You can roll back for as many days as migrations.grace says; see:
             ld-host migrate status
             """,
         options: [key]
@@ -126,15 +126,15 @@ extension Command {
 
 extension Command {
     static let migrateLedgerRepair = Command(
-        name: "migrate ledger repair", summary: "find damaged ledger pages, and set them aside",
+        name: "migrate ledger repair", summary: "find damaged ledger pages, and put them aside",
         details: """
-            Each destination has a page in its own store that says what was migrated to it. While a page cannot be
-            read, no migration to its destination runs. Prints of each page what is damaged, and what the store has.
-            Changes nothing without --apply, which keeps damaged pages under another name; their migrations then
-            count as not run. It never invents or deletes a page, nor what a migration brought. Ends with status 2 if
-            a page is damaged or cannot be read.
+            Each destination has a page in its own store that says what was migrated to it. While a page cannot be read,
+            no migration to its destination runs. For each page, prints what is damaged and what the store has. Changes
+            nothing without --apply, which keeps damaged pages under another name; their migrations then count as not
+            run. It never invents or deletes a page, and never deletes migrated values. Ends with status 2 if a page is
+            damaged or cannot be read.
             """,
-        options: [Option(name: "--apply", help: "set damaged pages aside"), json]
+        options: [Option(name: "--apply", help: "put damaged pages aside"), json]
     ) { arguments, session in
         let report = try await session.router().checkLedgers(puttingAside: arguments.has("--apply"))
         if session.json {

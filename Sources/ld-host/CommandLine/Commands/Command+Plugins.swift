@@ -46,8 +46,8 @@ extension Command {
         name: "plugins inspect", operands: "FILE|COMPONENT", count: 1...1,
         summary: "show what a plugin offers, without trusting it",
         details: """
-            Loads the plugin in a child process with a deadline (plugins.timeout), so that a crash or a hang is a
-            result. A name without a slash is a component's id, e.g. sqlite: then it is the plugin that serves it.
+            Loads the plugin in a child process with a deadline (plugins.timeout), so that a crash or a hang is reported
+            as a result. A name without a slash is a component's id, e.g. sqlite, and selects the plugin that serves it.
             """,
         options: [json]
     ) { arguments, session in

@@ -9,16 +9,16 @@ extension Command {
         summary: "test a plugin against every promise of its kind",
         details: """
             Runs the conformance kit over each component in FILE, or over a component such as sqlite that a plugin on
-            the search path offers. It runs in a child process with a deadline, so that a crash or a hang is a
-            result. Components are opened with the plugin's defaults and the options given. Folders that they name by
-            ${data}, ${cache}, ${state} and ${config} are in a temporary one. Checks that do not apply are skipped
-            with the reason. Prints a line for each ability's checks and for every failure, and with --verbose for
-            each check. Exit status 0 means that nothing failed.
+            the search path offers. It runs in a child process with a deadline, so that a crash or a hang is reported as
+            a result. Components are opened with the plugin's defaults and the options given. ${data}, ${cache},
+            ${state} and ${config} in options name temporary folders. Checks that do not apply are skipped with the
+            reason. Prints a line for each ability's checks and for every failure, and with --verbose for each check.
+            Exit status 0 means that nothing failed.
             """,
         options: [
             Option(name: "--options", value: "JSON", help: "open the components with these options"),
             Option(name: "--component", value: "ID", help: "try only this component"),
-            Option(name: "--only", value: "ID", help: "make only this check, e.g. value.empty; may be repeated"),
+            Option(name: "--only", value: "ID", help: "run only this check, e.g. value.empty; may be repeated"),
             Option(name: "--timeout", value: "SECONDS", help: "how long all of it may take; 120 if not given"),
             json,
         ]

@@ -8,10 +8,10 @@ extension Command {
         name: "plugins vectors", operands: "PLUGIN FILE...", count: 2...1000,
         summary: "run test vectors through a crypto provider",
         details: """
-            PLUGIN is a plugin's file or a component's id. FILE has the JSON form of the Wycheproof project, with
-            groups for ciphers, HKDF, PBKDF2, X25519 or Ed25519. Every vector goes through the plugin's own library.
-            What the provider does not declare is skipped with the reason; a nonce of the wrong size must be refused.
-            Exit status 0 means that none failed and some of each file ran.
+            PLUGIN is a plugin's file or a component's id. FILE has the JSON form of the Wycheproof project, with groups
+            for ciphers, HKDF, PBKDF2, X25519 or Ed25519. Every vector goes through the plugin's own library. Vectors
+            for algorithms that the provider does not declare are skipped, with the reason; a nonce of the wrong size
+            must be refused. Exit status 0 means that no vector failed, and at least one of each file ran.
             """,
         options: [Option(name: "--component", value: "ID", help: "the component, if the plugin has several"), json]
     ) { arguments, session in

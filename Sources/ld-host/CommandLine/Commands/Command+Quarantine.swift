@@ -57,7 +57,7 @@ extension Command {
     }
 
     static let syncConflicts = Command(
-        name: "sync conflicts", summary: "list values that lost against another device's",
+        name: "sync conflicts", summary: "list values that lost a conflict with another device's",
         details: """
             When two devices change a value at the same time, the later version wins on all of them. The other one is
             kept for the days of migrations.grace, sealed as it was. Prints its id, its address, when it lost, and
@@ -69,10 +69,10 @@ extension Command {
     }
 
     static let syncShow = Command(
-        name: "sync show", operands: "ID", count: 1...1, summary: "print a value that lost",
+        name: "sync show", operands: "ID", count: 1...1, summary: "print a value that lost a conflict",
         details: """
             Prints the bytes of the value ID of ld-host sync conflicts, decrypted, as ld-host get does. The beginning of
-            an id is enough if no other begins so. --json adds what is recorded with it.
+            an id is enough if it is unique. --json adds what is recorded with it.
             """,
         options: [json]
     ) { arguments, session in
@@ -80,10 +80,10 @@ extension Command {
     }
 
     static let syncRestore = Command(
-        name: "sync restore", operands: "ID", count: 1...1, summary: "make a value that lost the current one again",
+        name: "sync restore", operands: "ID", count: 1...1, summary: "restore a value that lost a conflict",
         details: """
-            The value that it replaces is kept in its stead. The other devices get it with the next sync. The beginning
-            of an id is enough if no other begins so.
+            The value that it replaces is kept instead. The other devices get it with the next sync. The beginning of an
+            id is enough if it is unique.
             """
     ) { arguments, session in
         let value = try await session.router().restoreSyncConflict(arguments.operands[0])
@@ -94,8 +94,8 @@ extension Command {
     static let quarantineShow = Command(
         name: "quarantine show", operands: "ID", count: 1...1, summary: "print a value in quarantine",
         details: """
-            Prints the bytes of the value ID, decrypted, as ld-host get does. The beginning of an id is enough if no
-            other begins so. --json adds what is recorded with it.
+            Prints the bytes of the value ID, decrypted, as ld-host get does. The beginning of an id is enough if it is
+            unique. --json adds what is recorded with it.
             """,
         options: [json]
     ) { arguments, session in
@@ -116,8 +116,8 @@ extension Command {
     static let quarantineRestore = Command(
         name: "quarantine restore", operands: "ID", count: 1...1, summary: "put a value back under its key",
         details: """
-            For a version of the app that reads the value. If the key has another value now, nothing changes without
-            --replace.
+            Use it when a version of the app can read the value again. If the key has another value now, nothing changes
+            without --replace.
             """,
         options: [Option(name: "--replace", help: "replace the value that the key has now")]
     ) { arguments, session in

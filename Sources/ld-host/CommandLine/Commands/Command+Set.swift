@@ -10,20 +10,17 @@ extension Command {
     static let set = Command(
         name: "set", operands: "ADDRESS [VALUE]", count: 1...2, summary: "store a value",
         details: """
-            VALUE is text, and so is what is typed: without VALUE it is asked for at the
-            terminal, which shows what is typed unless it is a secret. If a catalog of the
-            configuration describes the key, the text is encoded by the key's type and
-            serializer, or refused. Otherwise it is stored and recorded as text, which a key
-            of the type String reads; of text that is itself a JSON string, such a key reads
-            what stands between the quotes. Bytes from --stdin and --file are stored as they are,
-            and checked if a catalog describes the key. --text, --json and --data say what
-            is given. Secrets, which is what keychain and encryptedFileSystem keep, never
-            come from the command line, where others can see them. Put -- before a VALUE
-            that starts with a dash.
+            VALUE is text. Without VALUE, ld-host prompts for it at the terminal, and hides the input if it is a secret.
+            If a catalog of the configuration describes the key, the text is encoded by the key's type and serializer,
+            or refused. Otherwise it is stored and recorded as text, which a key of the type String reads; if the text
+            is itself a JSON string, such a key reads it without the quotes. Bytes from --stdin and --file are stored as
+            they are, and checked if a catalog describes the key. --text, --json and --data state what the input is. The
+            values of keychain and encryptedFileSystem are secrets: they cannot be arguments, which other users can see.
+            Put -- before a VALUE that starts with a dash.
 
-            With --create the value is stored only where nothing is, and with --if-revision
-            only over that revision: one step, also among processes and machines. Otherwise
-            nothing changes, and the status is 2.
+            With --create the value is stored only if the key has none, and with --if-revision only if the stored value
+            has that revision. Check and write are one atomic step, across processes and machines. If the condition
+            fails, nothing changes, and the status is 2.
             """,
         options: [
             Option(name: "--stdin", help: "take the value from standard input, to its end"),

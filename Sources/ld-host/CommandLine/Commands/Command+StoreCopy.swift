@@ -12,9 +12,9 @@ extension Command {
             the later one counts. If they removed it from one, it stays in the other. --move removes the values from
             FROM when all of them have arrived, except the host's own keys while FROM serves the keychain domain,
             because encrypted values need them. Values in folders that both stores use, such as those of app groups,
-            are sealed there. Values that other processes set during the run are neither overwritten nor removed. Ends
-            with status 2 if a value could not be read, was changed meanwhile, or was removed from TO since it was
-            copied, and stays in FROM.
+            are sealed in place. Values that other processes set during the run are neither overwritten nor removed.
+            Ends with status 2 if a value stays in FROM because it could not be read, was changed meanwhile, or was
+            removed from TO after it was copied.
             """,
         options: [
             Option(name: "--domain", value: "DOMAIN", help: "only values of this domain; may be given more than once"),

@@ -95,11 +95,11 @@ extension Command {
     static let syncLeave = Command(
         name: "sync leave", summary: "leave the sync group",
         details: """
-            The values stay on this device. To take part again, the device needs a new invitation. If what carries the
-            values cannot be reached any more, --offline leaves without it. Then remove this device on another one, which
+            The values stay on this device. To take part again, the device needs a new invitation. If the transport
+            cannot be reached any more, --offline leaves without it. Then remove this device on another one, which
             counts it as a member until then: ld-host sync remove.
             """,
-        options: [Option(name: "--offline", help: "leave without telling the other devices")]
+        options: [Option(name: "--offline", help: "leave without notifying the other devices")]
     ) { arguments, session in
         try await session.router().leaveSyncGroup(offline: arguments.has("--offline"))
         Output.remark("ld-host: this device has left its sync group")
@@ -107,8 +107,8 @@ extension Command {
     }
 
     static let syncStatus = Command(
-        name: "sync status", summary: "show how far sync has come",
-        details: "Asks no other device. Ends with status 2 if something waits for you.", options: [json]
+        name: "sync status", summary: "show the state of sync",
+        details: "Contacts no other device. Ends with status 2 if removals wait for you.", options: [json]
     ) { _, session in
         try shown(try await session.router().syncReport(), session)
     }
@@ -117,8 +117,8 @@ extension Command {
         name: "sync push", operands: "[ADDRESS]", count: 0...1, summary: "publish what has changed here",
         details: """
             First takes in what other devices have published, as ld-host sync pull does, since a newer version of a
-            value may be among it. ADDRESS names a key with the policy manual, whose value is published from now on
-            when you say so. Ends with status 2 if removals wait for you.
+            value may be among it. ADDRESS names a key with the policy manual, whose value is published only when you
+            name it here, or when an app asks for it. Ends with status 2 if removals wait for you.
             """,
         options: [json]
     ) { arguments, session in
@@ -130,9 +130,9 @@ extension Command {
     static let syncPull = Command(
         name: "sync pull", summary: "take in what other devices have published",
         details: """
-            Prints the addresses of the values that have changed. What has changed here is published, too. If what
-            carries the values has damaged or lost some of them, --from-start finds out which of this device's they are,
-            and publishes them again. Ends with status 2 if removals wait for you.
+            Prints the addresses of the values that have changed. What has changed here is published, too. If the
+            transport has damaged or lost values, --from-start finds those of this device and publishes them again. Ends
+            with status 2 if removals wait for you.
             """,
         options: [Option(name: "--from-start", help: "read everything again, and not only what is new"), json]
     ) { arguments, session in
@@ -190,7 +190,10 @@ extension Command {
 
     static let syncDevices = Command(
         name: "sync devices", summary: "list the devices of the sync group",
-        details: "The longest in the group comes first. Prints the id, the role, when it joined, and its name.",
+        details: """
+            The device that has been in the group longest comes first. Prints the id, the role, when it joined, and its
+            name.
+            """,
         options: [json]
     ) { _, session in
         let members = try await session.router().syncMembers()
@@ -220,11 +223,11 @@ extension Command {
     }
 
     static let syncAccept = Command(
-        name: "sync accept", summary: "make removals that wait for consent",
+        name: "sync accept", summary: "apply removals that wait for your consent",
         details: """
             If other devices have removed more than half of the values, and more than 20, nothing is removed here until
-            you say so. ld-host sync status shows how many wait. Those that come only now wait for the next call: then it
-            ends with status 2.
+            you say so. ld-host sync status shows how many wait. Removals that arrive during this call wait for the next
+            one; then the status is 2.
             """,
         options: [json]
     ) { _, session in

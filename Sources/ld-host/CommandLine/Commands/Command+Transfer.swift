@@ -7,17 +7,17 @@ extension Command {
     static let importValues = Command(
         name: "import", operands: "[DOMAIN[:SCOPE]] FILE", count: 1...2, summary: "store the values in a JSON file",
         details: """
-            FILE (- for standard input) is a JSON object, each of whose entries becomes a value under its name, or,
-            with --each and --name, an array of objects. A value's bytes are the entry as JSON without white space.
+            FILE (- for standard input) is a JSON object: each entry becomes a value under its name. With --each and
+            --name it is an array of objects. A value's bytes are the entry as JSON without white space.
             {"$text": "..."} stands for text, and {"$base64": "..."} for other bytes; {"$format": "..."} beside them,
-            as export writes it, says what they are recorded as, and {"$expires": "..."} when they expire; what has
-            expired is left out. If a catalog describes a key, the value is encoded by its type and serializer, as
-            with set. What export writes of a domain or of everything has addresses
-            and needs no DOMAIN; with DOMAIN[:SCOPE], only the values in it are stored.
-            Everything is checked before the first value is stored. Up to \(ImportRun.mostValues) values of 4 MiB in all are
-            stored all or none. More are stored in parts of that size, so that memory does not grow with FILE: an import
-            that is interrupted says how many values are stored, and the same command completes it. FILE is read twice.
-            Standard input that is a pipe is held in memory instead, and written nowhere but to the stores.
+            as export writes it, states the format recorded with them, and {"$expires": "..."} when they expire; what
+            has expired is left out. If a catalog describes a key, the value is encoded by its type and serializer, as
+            with set. An export of a domain or of everything has addresses and needs no DOMAIN; with DOMAIN[:SCOPE],
+            only the values in it are stored. Everything is checked before the first value is stored. Up to
+            \(ImportRun.mostValues) values of 4 MiB in all are stored all or none. More are stored in parts of that
+            size, so that memory does not grow with FILE: an import that is interrupted says how many values are
+            stored, and the same command completes it. FILE is read twice. Standard input that is a pipe is held in
+            memory instead, and written nowhere but to the stores.
             """,
         options: [
             Option(name: "--each", value: "PATH", help: "import the elements of the array at PATH, e.g. 639-3"),
@@ -56,8 +56,8 @@ extension Command {
     static let exportValues = Command(
         name: "export", operands: "[DOMAIN[:SCOPE][/PREFIX]]", count: 0...1, summary: "print values as JSON",
         details: """
-            Prints a JSON object with one entry a line, from which import restores the same bytes: one scope by
-            names, a whole domain or everything by addresses.
+            Prints a JSON object with one entry per line, from which import restores the same bytes. Entries of one
+            scope are named by name; those of a domain or of everything by address.
             \(Address.selectionHelp)
             Everything means all domains except keychain and encryptedFileSystem, whose values would be in plain
             text: name them, or use --secrets. The same holds for values that the keys of a catalog encrypt. A value
@@ -127,11 +127,10 @@ extension Command {
     static let batch = Command(
         name: "batch", operands: "[FILE]", count: 0...1, summary: "store and remove many values, all or none",
         details: """
-            FILE has one change a line, a JSON object: {"set": "ADDRESS", "value": ...} or {"remove": "ADDRESS"}.
-            Without FILE, or with -, changes come from standard input. Values have the form that import takes, also
-            for keys of a catalog. Removing an absent value is no error, and a later change of an address wins.
-            Everything is checked before the first change. After a kill or a power loss all changes are made, or
-            none.
+            FILE has one change per line, a JSON object: {"set": "ADDRESS", "value": ...} or {"remove": "ADDRESS"}.
+            Without FILE, or with -, changes come from standard input. Values have the form that import takes, also for
+            keys of a catalog. Removing an absent value is not an error, and the last change of an address wins.
+            Everything is checked before the first change. After a kill or a power loss all changes are made, or none.
             """,
         options: [json]
     ) { arguments, session in

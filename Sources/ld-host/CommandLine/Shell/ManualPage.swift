@@ -38,13 +38,13 @@ struct ManualPage {
         text += ".SH OPTIONS\nEvery command takes these.\n" + Command.common.map(Self.item).joined()
         text += ".SH EXIT STATUS\n"
         for (status, meaning) in [
-            ("0", "It is done."), ("1", "Nothing is stored there."),
-            ("2", "It failed; the reason is on standard error."),
-            ("64", "The command line makes no sense."),
+            ("0", "Success."), ("1", "Nothing is stored there."),
+            ("2", "Failure; standard error has the reason."),
+            ("64", "The command line is invalid."),
         ] { text += Self.item(status, meaning) }
         text += ".SH ENVIRONMENT\n"
         for (name, meaning) in [
-            ("LOCALDATA_CONFIG", "A configuration file that counts above the others. It must exist."),
+            ("LOCALDATA_CONFIG", "A configuration file that overrides the others. It must exist."),
             ("LOCALDATA_PLUGIN_PATH", "Folders and files of plugins, divided by colons."),
             ("XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME, XDG_CACHE_HOME", "Where the folders are."),
         ] { text += Self.item(name, meaning) }
