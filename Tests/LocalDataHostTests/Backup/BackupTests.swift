@@ -75,6 +75,40 @@ import Testing
         #expect(other.files("data").keys.filter { $0.contains("localdata.batch") } == [])
     }
 
+    @Test("a value that is written meanwhile comes back with the version of the same write")
+    func whileWritten() async throws {
+        let (home, other) = (try SealedHome(), try SealedHome())
+        defer {
+            home.remove()
+            other.remove()
+        }
+        let (router, restored) = (try home.router(), try other.router())
+        let keys = [Self.keys[0], Self.keys[2], Self.secret].map { AnyStorageKey($0) }
+        @Sendable func write(_ number: Int) async throws {
+            for key in keys { try await router.setData(Data("\"\(number)\"".utf8), versionTag: "\(number)", for: key) }
+        }
+        try await write(0)
+        let writer = Task {
+            var number = 0
+            while !Task.isCancelled {
+                number += 1
+                try await write(number % 10)
+            }
+        }
+        for round in 0..<40 {
+            let path = "\(home.folder)/backup.\(round)"
+            _ = try await router.backUp(to: path, passphrase: Self.passphrase(), style: Self.style)
+            _ = try await restore(restored, path, overwriting: true)
+            for key in keys {
+                let data = try #require(try await restored.data(for: key))
+                let tag = try await restored.attributes(of: key)?.versionTag
+                #expect(tag.map { "\"\($0)\"" } == String(decoding: data, as: UTF8.self), "round \(round)")
+            }
+        }
+        writer.cancel()
+        try await writer.value
+    }
+
     @Test("only chosen domains are written, and restored")
     func chosen() async throws {
         let home = try SealedHome()

@@ -134,16 +134,17 @@ struct BackupRun {
     ) throws(StorageError) -> Bool {
         var item = item
         do throws(StorageError) {
-            guard let attributes = try value.attributes() else { return false }
-            item.attributes = attributes.kept
-            guard attributes.size ?? 0 > LargeMove.least else {
-                guard var data = try value.get() else { return false }
-                defer { data.resetBytes(in: 0..<data.count) }
-                try add(item, to: writer) { take in try data.withUnsafeBytes { try take($0) } }
+            guard let size = try value.attributes().map({ $0.size ?? 0 }) else { return false }
+            guard size > LargeMove.least else {
+                guard var found = try value.attributed() else { return false }
+                defer { found.value.resetBytes(in: 0..<found.value.count) }
+                item.attributes = found.attributes.kept
+                try add(item, to: writer) { take in try found.value.withUnsafeBytes { try take($0) } }
                 return true
             }
             // What cannot be read is noticed before any of it is written.
-            guard try value.digest() != nil else { return false }
+            guard try value.digest() != nil, let attributes = try value.attributes() else { return false }
+            item.attributes = attributes.kept
         } catch {
             guard error.isOfOneValue else { throw error }
             report.failures[item.description] = error.message
@@ -156,9 +157,11 @@ struct BackupRun {
                 return failure == nil
             }
             if let failure { throw failure }
-            guard found else {
+            // Bytes with the version or the end of another write would be read as something else.
+            guard found, try value.attributes()?.kept == item.attributes else {
                 throw StorageError(
-                    .busy, "\(item.description) was removed while it was read", hint: "run the backup again")
+                    .busy, "\(item.description) was \(found ? "changed" : "removed") while it was read",
+                    hint: "run the backup again")
             }
         }
         return true

@@ -60,8 +60,8 @@ extension StoreCopy {
     ) throws(StorageError) -> Move? {
         let from = try value(at: address, in: source)
         let target = try value(at: address, in: destination)
-        guard try view.read(target) == nil, let attributes = try from.attributes(),
-            attributes.size ?? 0 <= LargeMove.least, let data = try from.get()
+        guard try view.read(target) == nil, let size = try from.attributes().map({ $0.size ?? 0 }),
+            size <= LargeMove.least, let (data, attributes) = try from.attributed()
         else { return nil }
         return Move(
             index: index, target: target, data: data, attributes: attributes, digest: StableHash.of(data))

@@ -35,11 +35,11 @@ extension StoreCopy {
     ///
     /// - Returns: `nil` if another process intervened.
     func sealInPlace(
-        _ address: StorageAddress, _ from: SealedValue, _ target: SealedValue, _ attributes: ValueAttributes
+        _ address: StorageAddress, _ from: SealedValue, _ target: SealedValue, _ found: ValueAttributes
     ) throws(StorageError) -> Outcome? {
-        if attributes.size ?? 0 > LargeMove.least { return try sealInPieces(address, from, target, attributes) }
+        if found.size ?? 0 > LargeMove.least { return try sealInPieces(address, from, target, found) }
         let view = try StoreView(AtomicScope(address.place, in: destination))
-        guard let stored = try view.read(target) else { return .gone }
+        guard let stored = try view.read(target), let attributes = try from.attributes() else { return .gone }
         if try destination.hasSealed(EnvelopeStart(stored)) { return try target.digest().map { .copied($0) } ?? .gone }
         var data = try from.open(stored)
         defer { data.resetBytes(in: 0..<data.count) }

@@ -129,7 +129,7 @@ struct StoreCopy: Sendable {
         if isShared(address) { return try sealInPlace(address, from, target, attributes) }
         return attributes.size ?? 0 > LargeMove.least
             ? try copyInPieces(address, from, target, attributes, expected)
-            : try copyAtOnce(address, from, target, attributes, expected)
+            : try copyAtOnce(address, from, target, expected)
     }
 
     /// The value that may be replaced at the destination.
@@ -149,20 +149,19 @@ struct StoreCopy: Sendable {
 
     /// - Returns: `nil` if another process intervened.
     private func copyAtOnce(
-        _ address: StorageAddress, _ from: SealedValue, _ target: SealedValue, _ attributes: ValueAttributes,
-        _ expected: Expected
+        _ address: StorageAddress, _ from: SealedValue, _ target: SealedValue, _ expected: Expected
     ) throws(StorageError) -> Outcome? {
         let view = try StoreView(AtomicScope(address.place, in: destination))
         let before = try view.read(target).map { (stored) throws(StorageError) in
             // A value that cannot be opened counts as different.
             (try? target.open(stored)).map { StableHash.of($0) } ?? 0
         }
-        guard var data = try from.get() else { return .gone }
-        defer { data.resetBytes(in: 0..<data.count) }
-        let digest = StableHash.of(data)
+        guard var found = try from.attributed() else { return .gone }
+        defer { found.value.resetBytes(in: 0..<found.value.count) }
+        let digest = StableHash.of(found.value)
         if before == digest, try haveEqualAttributes(from, target) { return .copied(digest) }
         guard expected.allows(before) else { return .changed }
-        guard try target.set(data, attributes: attributes, in: view) else { return nil }
+        guard try target.set(found.value, attributes: found.attributes, in: view) else { return nil }
         guard try target.digest() == digest else { throw unequal(address) }
         return .copied(digest)
     }
@@ -191,7 +190,8 @@ struct StoreCopy: Sendable {
         do throws(StorageError) {
             try from.copy(to: target, attributes: attributes, passing: { StableHash.add($0, to: &copied) }) {
                 () throws(StorageError) in
-                guard try isOvertaken() else { return }
+                let isSameWrite = try from.attributes()?.kept == attributes.kept
+                guard try isOvertaken() || !isSameWrite else { return }
                 isStopped = true
                 throw StorageError(.busy, "another process changed '\(address)' while it was being copied")
             }

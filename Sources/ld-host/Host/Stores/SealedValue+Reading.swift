@@ -60,6 +60,18 @@ extension SealedValue {
         return attributes
     }
 
+    /// The value and the attributes of the same write; `nil` if absent.
+    ///
+    /// - Throws: `busy` if it was changed again and again while it was read.
+    func attributed() throws(StorageError) -> (value: Data, attributes: ValueAttributes)? {
+        if store.abilities.conditional != nil { return try revisioned().map { ($0.data, $0.attributes) } }
+        for _ in 0..<Self.attempts {
+            guard let before = try attributes(), let value = try get() else { return nil }
+            if try attributes() == before { return (value, before) }
+        }
+        throw StorageError(.busy, "the value was changed again and again while it was read", hint: "try again")
+    }
+
     private static let attempts = 16
 
     /// Reads and opens the value once.

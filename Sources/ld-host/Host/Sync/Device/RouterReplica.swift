@@ -62,10 +62,10 @@ final class RouterReplica: SyncReplica {
                         written: $0.attributes.writtenAt)
                 }
             }
-            guard let data = try value.get() else { return nil }
-            let attributes = try value.attributes() ?? ValueAttributes()
-            return LocalValue(
-                data: data, attributes: key.kept(attributes), mark: nil, written: attributes.writtenAt)
+            return try value.attributed().map {
+                LocalValue(
+                    data: $0.value, attributes: key.kept($0.attributes), mark: nil, written: $0.attributes.writtenAt)
+            }
         }
     }
 
@@ -245,7 +245,11 @@ extension RouterReplica {
         views[scope] = view
         let stored = try view.read(key.resolved)
         let value = try stored.map { (stored) throws(StorageError) in try key.value.open(stored) }
-        return value == change.expected?.data
+        guard value == change.expected?.data else { return false }
+        guard let expected = change.expected else { return true }
+        // The same bytes may have been stored again, to expire at another time.
+        if let mark = expected.mark { return try key.value.store.revisioned(key.value.handle)?.revision == mark }
+        return try key.value.attributes().map(key.kept) == expected.attributes
     }
 
     /// What is written for a change: entry, value, lost value, and the record that is kept aside.
