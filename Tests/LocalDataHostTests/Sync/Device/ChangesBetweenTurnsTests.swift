@@ -96,4 +96,43 @@ import Testing
         for device in [devices.first, devices.second] { #expect(try await device.get(Self.key) == "later") }
         #expect(try await earlier.syncConflicts().values.count == 1)
     }
+
+    @Test(
+        "a change is refused where the same bytes were stored again, to expire later",
+        arguments: [StorageDomain.fileSystem(), .custom(name: "rows")])
+    func storedAgain(_ domain: StorageDomain) async throws {
+        let key = MigrationHome.synced("name", domain)
+        let (first, _) = try await homes.pair([.key(key)])
+        try await first.set("same", for: key)
+        try await first.sync()
+        let device = try await first.syncDevice()
+        let removal = try await device.turn { (turn) throws(StorageError) in
+            guard let (name, entry) = turn.engine.entries.first else { throw StorageError(.notFound, "no entry") }
+            var change = SyncChange(name: name, entry: entry)
+            change.expected = try turn.engine.replica.read(entry.address)
+            change.value = .remove
+            return change
+        }
+        try await first.set("same", for: key, expires: Date(timeIntervalSinceNow: 3600))
+        let refused = try await device.turn { (turn) throws(StorageError) in
+            try turn.engine.replica.commit([removal], progress: nil)
+        }
+        #expect(refused == [0])
+        #expect(try await first.get(key) == "same")
+        #expect(try await first.expiry(of: key) != nil)
+    }
+
+    @Test(
+        "a value with an attribute that no record can carry stays on its device", arguments: [65_534, 65_535, 65_536])
+    func longAttribute(_ count: Int) async throws {
+        let key: StorageKey<String> = StorageKey(
+            name: "long", domain: .custom(name: "rows"), security: .none, owner: String(repeating: "o", count: count),
+            description: "a key for tests", syncPolicy: .automaticSmall)
+        let (first, second) = try await homes.pair([.key(key)])
+        try await first.set("value", for: key)
+        let report = try await first.sync()
+        #expect(report.tooLarge.count == (count > 65_534 ? 1 : 0))
+        try await second.sync()
+        #expect(try await second.exists(key) == (count <= 65_534))
+    }
 }

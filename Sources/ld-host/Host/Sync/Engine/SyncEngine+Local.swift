@@ -103,6 +103,8 @@ extension SyncEngine {
 
     /// What a record needs beside the value: at most 256 authors, an address and attributes.
     static let overhead = 16_384
+    /// The part of it for the texts of the attributes.
+    static let textRoom = 4096
 
     static func notShared(_ address: String) -> StorageError {
         StorageError(

@@ -200,7 +200,7 @@ extension SyncEngine {
         default: kind = entry.state?.hash == nil ? .removal : .value
         }
         guard var content = content(0, kind, entry, local.value) else { return (change, nil) }
-        if case .value(_, _, _, _, let data) = content.body, isTooLarge(data, name) {
+        if case .value(_, _, _, let attributes, let data) = content.body, isTooLarge(data, attributes, name) {
             tooLarge.insert(name)
             return (change, nil)
         }
@@ -235,14 +235,16 @@ extension SyncEngine {
     func findTooLarge() throws(StorageError) {
         for name in duties {
             guard let entry = entries[name], duty(of: entry, name) == .publish,
-                let value = try replica.read(entry.address), isTooLarge(value.data, name)
+                let value = try replica.read(entry.address), isTooLarge(value.data, value.attributes, name)
             else { continue }
             tooLarge.insert(name)
         }
     }
 
-    private func isTooLarge(_ data: Data, _ name: String) -> Bool {
-        data.count + Self.overhead > carrier.largestRecord
+    private func isTooLarge(_ data: Data, _ attributes: ValueAttributes, _ name: String) -> Bool {
+        let texts = attributes.texts.map(\.utf8.count)
+        let size = data.count + Self.overhead + max(0, texts.reduce(-Self.textRoom, +))
+        return size > carrier.largestRecord || texts.contains { $0 > SyncContent.longestText }
             || keys[name]?.policy == .automaticSmall && data.count > limits.automatic
     }
 }

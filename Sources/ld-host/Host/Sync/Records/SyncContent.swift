@@ -27,6 +27,9 @@ package struct SyncContent: Hashable, Sendable {
     package var counter: UInt64
     package var body: Body
 
+    /// The longest text in bytes that a record can have.
+    static let longestText = Int(UInt16.max) - 1
+
     package init(counter: UInt64, _ body: Body) { (self.counter, self.body) = (counter, body) }
 
     package func encoded() -> Data {

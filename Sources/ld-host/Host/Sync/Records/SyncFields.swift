@@ -21,10 +21,11 @@ extension ByteWriter {
         for version in versions { add(version) }
     }
 
-    /// Adds a text of at most 65,534 bytes; `nil` differs from an empty one.
+    /// Adds a text; `nil` differs from an empty one. One that is longer than ``SyncContent/longestText`` cannot be read
+    /// back, and is added for a hash only.
     mutating func add(_ text: String?) {
         guard let text else { return add(UInt16.max) }
-        add(UInt16(text.utf8.count))
+        add(UInt16(min(text.utf8.count, SyncContent.longestText)))
         add(text.utf8)
     }
 
@@ -41,6 +42,11 @@ extension ByteWriter {
         add(attributes.appVersion)
         add(attributes.owner)
     }
+}
+
+extension ValueAttributes {
+    /// The texts that go to other devices with a value.
+    var texts: [String] { [contentType, serializer, versionTag, appVersion, owner].compactMap(\.self) }
 }
 
 extension ByteReader {
