@@ -55,16 +55,27 @@ struct ValueTests {
     func damage() throws {
         try store.set("sound", "sound")
         try store.set("small", "small")
-        try store.set("large", Data(SeededGenerator.bytes(3 << 20, seed: 1)))
+        for name in ["large", "endless", "negative"] {
+            try store.set(name, Data(SeededGenerator.bytes(3 << 20, seed: 1)))
+        }
         #expect(try store.findings() == [])
         try server.run("UPDATE \(store.schema).value SET content = 'smoll' WHERE name = 'small'")
-        try server.run("UPDATE \(store.schema).piece SET content = content || 'x' WHERE number = 3")
+        try server.run(
+            """
+            UPDATE \(store.schema).piece SET content = content || 'x' WHERE number = 3
+            AND revision = (SELECT revision FROM \(store.schema).value WHERE name = 'large')
+            """)
+        try server.run("UPDATE \(store.schema).value SET size = \(1 << 60) WHERE name = 'endless'")
+        try server.run("UPDATE \(store.schema).value SET size = -1 WHERE name = 'negative'")
+        #expect(throws: StorageError.valueTooLarge) { try store.get("endless") }
+        #expect(throws: StorageError.corrupt) { try store.digest("endless") }
+        #expect(throws: StorageError.corrupt) { try store.get("negative") }
         #expect(throws: StorageError.corrupt) { try store.get("small") }
         #expect(throws: StorageError.corrupt) { try store.get("large") }
         #expect(throws: StorageError.corrupt) { try store.digest("large") }
         #expect(try store.text("sound") == "sound")
         let findings = try store.findings()
-        #expect(findings.count == 2)
+        #expect(findings.count == 4)
         #expect(findings.contains { $0.contains("tests/small") } && findings.contains { $0.contains("tests/large") })
     }
 

@@ -49,20 +49,28 @@ extension PostgreSQLStore {
     private func gather(
         _ key: PostgreSQLKey, _ statement: Statement, _ deliver: (StoredValue, RawSpan) -> Void
     ) throws -> StoredValue? {
-        var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        // A damaged row may have any size, so the memory may not be there.
+        var (memory, count) = (UnsafeMutableRawPointer?.none, 0)
         defer {
-            if let start = buffer.baseAddress { explicit_bzero(start, buffer.count) }
-            buffer.deallocate()
+            if let memory { explicit_bzero(memory, count) }
+            free(memory)
         }
-        var count = 0
+        var isTooLarge = false
         let value = try pieces(of: key, statement) { value, piece in
-            if buffer.baseAddress == nil { buffer = .allocate(byteCount: max(1, value.size), alignment: 16) }
-            UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(from: piece)
+            if memory == nil { memory = malloc(value.size) }
+            isTooLarge = memory == nil
+            guard let memory else { return false }
+            UnsafeMutableRawBufferPointer(start: memory + count, count: piece.count).copyMemory(from: piece)
             count += piece.count
             return true
         }
         guard let value else { return nil }
-        deliver(value, UnsafeRawBufferPointer(rebasing: buffer[..<count]).bytes)
+        guard !isTooLarge else {
+            throw StorageError(
+                .valueTooLarge, "the value '\(key.address)' has \(value.size) bytes, for which there is no memory",
+                hint: "read it in pieces; if its row is damaged, set or remove the value")
+        }
+        deliver(value, UnsafeRawBufferPointer(start: memory, count: count).bytes)
         return value
     }
 
@@ -101,6 +109,7 @@ extension PostgreSQLStore {
                 }
                 next += Int32(found.count)
             }
+            guard value.matches(content) else { throw corrupt(key) }
             return value
         }
     }
