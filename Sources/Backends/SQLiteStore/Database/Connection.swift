@@ -22,7 +22,7 @@ final class Connection: @unchecked Sendable {
     let handle: OpaquePointer
     let path: String
     /// The prepared statements, by the number of their query; not an array, which would count references at each use.
-    private let statements = UnsafeMutableBufferPointer<OpaquePointer?>.allocate(capacity: Query.allCases.count)
+    private let statements: UnsafeMutableBufferPointer<OpaquePointer?>
     let checkpointing = Checkpointing()
     /// The readers' era when it was opened, for ``Readers``.
     var era = 0
@@ -44,7 +44,7 @@ final class Connection: @unchecked Sendable {
         let code = sqlite3_open_v2(name, &opened, flags, folder == nil ? nil : try DatabaseFile.folderVFS())
         guard let opened else { throw StorageError(.unknown, "not enough memory for a connection to '\(path)'") }
         handle = opened
-        statements.initialize(repeating: nil)
+        statements = Self.noStatements()
         guard code == SQLITE_OK else {
             if try FilePresence(path) == .missing { return nil }
             throw failure("open")
@@ -60,7 +60,13 @@ final class Connection: @unchecked Sendable {
         guard sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK, let opened
         else { throw StorageError(.unknown, "not enough memory for a database") }
         handle = opened
+        statements = Self.noStatements()
+    }
+
+    private static func noStatements() -> UnsafeMutableBufferPointer<OpaquePointer?> {
+        let statements = UnsafeMutableBufferPointer<OpaquePointer?>.allocate(capacity: Query.allCases.count)
         statements.initialize(repeating: nil)
+        return statements
     }
 
     deinit {

@@ -34,17 +34,26 @@ struct UnnamedFile: ~Copyable {
 
     /// Creates one with a name. Its lock shows that its owner lives: without it, the next process removes the file. A
     /// process that comes before the file is locked is noticed: then the lock is taken, or the file has lost its name.
+    ///
+    /// - Returns: A descriptor below 0 and `errno` on failure, as when the file system has no locks.
     private static func makeNamed(in folder: String) -> (Int32, String?) {
-        while true {
+        for _ in 0..<attempts {
             let chosen = "\(folder)/\(prefix)\(String(UInt64.random(in: .min ... .max), radix: 16))"
             let opened = open(chosen, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-            guard opened >= 0 else { return (opened, chosen) }
-            var status = stat()
-            if flock(opened, LOCK_EX | LOCK_NB) == 0, fstat(opened, &status) != 0 || status.st_nlink > 0 {
-                return (opened, chosen)
+            guard opened >= 0 else {
+                if errno == EEXIST { continue }
+                return (opened, nil)
             }
-            _ = close(opened)
+            var status = stat()
+            let isLocked = flock(opened, LOCK_EX | LOCK_NB) == 0
+            let code = isLocked ? EBUSY : errno
+            if isLocked, fstat(opened, &status) == 0, status.st_nlink > 0 { return (opened, chosen) }
+            unlink(chosen)
+            close(opened)
+            errno = code
+            guard isLocked || code == EWOULDBLOCK else { break }
         }
+        return (-1, nil)
     }
 
     /// Removes leftovers of dead processes in a folder on a file system without unnamed files.
@@ -66,6 +75,7 @@ struct UnnamedFile: ~Copyable {
     }
 
     private static let prefix = ".localdata-"
+    private static let attempts = 100
 
     deinit {
         if let temporary { unlink(temporary) }
