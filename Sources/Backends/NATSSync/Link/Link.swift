@@ -49,9 +49,14 @@ final class Link: @unchecked Sendable {
 
     /// Starts to connect.
     ///
-    /// - Throws: `storeUnavailable` if that needs too many threads.
+    /// - Throws: `storeUnavailable` if that needs too many threads or open files.
     init(_ options: ServerOptions) throws(StorageError) {
         self.options = options
+        guard wake >= 0 else {
+            throw StorageError(
+                .storeUnavailable, "no event can be created that wakes the connection's thread",
+                hint: "close files, or raise the limit of open files: ulimit -n")
+        }
         patience = Deadline(seconds: options.timeout)
         try start()
     }

@@ -20,6 +20,11 @@ final class ListenerThread: @unchecked Sendable {
     /// Connects on the caller's thread, so that all changes from now on are observed, and starts the thread, which
     /// keeps this object until it ends.
     func start() throws {
+        guard end >= 0 else {
+            throw StorageError(
+                .storeUnavailable, "no event can be created that ends the thread that watches",
+                hint: "close files, or raise the limit of open files: ulimit -n")
+        }
         observation = try pool.converting("watching") { try Observation(pool, listener) }
         let code = DetachedThread.start { self.run() }
         guard code == 0 else {

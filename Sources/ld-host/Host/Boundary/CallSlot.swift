@@ -145,12 +145,22 @@ extension CallSlot {
         return slot
     }
 
+    /// Reserves what calls need, before the first one.
+    ///
+    /// - Throws: `busy` if the process has no thread-specific key left; see pthread_key_create(3).
+    static func reserve() throws(StorageError) {
+        guard !CallTable.idle.withLock({ _ in CallTable.prepare() }) else { return }
+        throw StorageError(
+            .busy, "this process has no thread-specific key left, which calls into plugins need",
+            hint: "open fewer libraries in this process: it has used all \(PTHREAD_KEYS_MAX) keys")
+    }
+
     /// A slot that belongs to no thread; waits if there are more calls at once than slots.
     private static func adopt() -> UnsafeMutablePointer<CallSlot> {
         ExitGuard.arm()
         while true {
             let found: Int? = CallTable.idle.withLock { idle in
-                CallTable.prepare()
+                guard CallTable.prepare() else { return nil }
                 if let index = idle.popLast() { return index }
                 let index = CallTable.made.load(ordering: .relaxed)
                 guard index < CallTable.capacity, let slot = CallTable.slot(index) else { return nil }
@@ -264,15 +274,17 @@ private enum CallTable {
         pthread_getspecific(key.load(ordering: .relaxed))?.assumingMemoryBound(to: CallSlot.self)
     }
 
-    /// Reserves the memory and the key, once; `idle` is locked.
-    static func prepare() {
-        guard start.load(ordering: .relaxed) == 0 else { return }
+    /// Reserves the memory and the key, once; `idle` is locked. `false` if there is no key.
+    static func prepare() -> Bool {
+        guard start.load(ordering: .relaxed) == 0 else { return true }
         var key = pthread_key_t()
-        pthread_key_create(&key) { slot in
+        let failure = pthread_key_create(&key) { slot in
             if let slot { CallSlot.giveBack(slot.assumingMemoryBound(to: CallSlot.self)) }
         }
+        guard failure == 0 else { return false }
         self.key.store(key, ordering: .relaxed)
         let slots = UnsafeMutablePointer<CallSlot>.allocate(capacity: capacity)
         start.store(UInt(bitPattern: slots), ordering: .releasing)
+        return true
     }
 }

@@ -173,12 +173,11 @@ private final class OwnWork {
     }
 }
 
-/// Marks the pool's threads. If the key cannot be created, every thread is unmarked, which costs thread switches but
-/// not correctness.
+/// Marks the pool's threads. Without a key, a number that is no key leaves every thread unmarked, which costs thread
+/// switches but not correctness.
 private let marker: pthread_key_t = {
     var key = pthread_key_t()
-    pthread_key_create(&key, nil)
-    return key
+    return pthread_key_create(&key, nil) == 0 ? key : .max
 }()
 
 private func runIOThread(_: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {

@@ -57,10 +57,12 @@ package final class PluginImage: Sendable {
 
     /// Registers a plugin that is linked into this program, by the table that its entry function returns.
     package convenience init(linked table: UnsafeRawPointer, name: String) throws(StorageError) {
+        try CallSlot.reserve()
         self.init(path: name, table: try PluginTable(table, file: name))
     }
 
     private static func open(_ path: String) throws(StorageError) -> PluginTable {
+        try CallSlot.reserve()
         // Its code runs from here on and may try to end the process.
         let call = ComponentIdentity.of(path, "", log: SilentLog()).site("its start")
         guard let library = call.plain({ dlopen(path, RTLD_NOW | RTLD_LOCAL | Int32(RTLD_NODELETE)) }) else {
