@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// A process that holds a lock on a file, as far as this process may see it.
@@ -18,12 +19,22 @@ package struct LockHolder: Hashable, Sendable {
             // 1: FLOCK  ADVISORY  WRITE 4711 fd:01:1835066 0 EOF; a waiting process has "->" after the number.
             let words = line.split(separator: " ")
             guard words.count >= 6, words[1] != "->", let process = Int32(words[4]), process > 0,
-                words[5].split(separator: ":").last.flatMap({ UInt64($0) }) == UInt64(status.st_ino)
+                Self.isNamed(words[5], status)
             else { continue }
             self.init(process: process)
             return
         }
         return nil
+    }
+
+    /// Whether a device and an inode, as in `fd:01:1835066`, are those of a file. A file system that shows its files
+    /// with devices of their own, as Btrfs does, lists another device.
+    private static func isNamed(_ text: Substring, _ status: stat) -> Bool {
+        let parts = text.split(separator: ":")
+        guard parts.count == 3, let major = UInt32(parts[0], radix: 16), let minor = UInt32(parts[1], radix: 16),
+            UInt64(parts[2]) == UInt64(status.st_ino)
+        else { return false }
+        return major == 0 || ld_linux_device(major, minor) == UInt64(status.st_dev)
     }
 
     /// Looks a process up.

@@ -56,11 +56,12 @@ extension DurableDirectory {
         }
     }
 
-    /// Whether a segment's file has changed in so many seconds, judging by its times.
+    /// Whether a segment's file has changed in so many seconds, judging by its time. One from a clock that was further
+    /// ahead says nothing: otherwise the file would count as changing until then.
     func hasChanged(_ name: SegmentName, within seconds: Double) throws -> Bool {
         guard let file = try openSegment(name) else { return false }
         guard let modified = try file.status().modified else { return true }
-        return Double(Publisher.now) - Double(modified / 1000) < seconds * 1_000_000
+        return abs(Double(Publisher.now) - Double(modified / 1000)) < seconds * 1_000_000
     }
 
     /// The segments in this folder, oldest first.

@@ -18,6 +18,7 @@
 #include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/types.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
@@ -112,6 +113,11 @@ static inline void ld_linux_adopt_orphans(void) {
 /* PR_SET_PDEATHSIG of prctl(2): this process is killed when the thread ends that made it. */
 static inline void ld_linux_end_with_parent(void) {
     syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+}
+
+/* makedev(3): the number that stat(2) has for a device. */
+static inline uint64_t ld_linux_device(uint32_t major_number, uint32_t minor_number) {
+    return makedev(major_number, minor_number);
 }
 
 /* fork(2), which Swift does not offer: for a process with one thread. */

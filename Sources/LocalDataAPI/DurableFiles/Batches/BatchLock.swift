@@ -11,7 +11,8 @@ struct BatchLock: ~Copyable {
     ///
     /// - Throws: `StorageError` with `ETIMEDOUT` and the lock's holder if that takes longer than `patience`.
     init(in directory: DurableDirectory, patience: Duration) throws(StorageError) {
-        let deadline = ContinuousClock.now + patience
+        let start = ContinuousClock.now
+        let deadline = start + patience
         while true {
             let folder = try directory.folderForWriting()
             let opened = Descriptor.open(
@@ -20,6 +21,11 @@ struct BatchLock: ~Copyable {
                 let code = errno
                 // The folder was removed.
                 if code == ENOENT, ContinuousClock.now < deadline { continue }
+                // Another user has just created the file, and not opened it to the group yet.
+                if code == EACCES, folder.isShared, ContinuousClock.now < start + Self.opening {
+                    usleep(1000)
+                    continue
+                }
                 throw directory.failure(code, "open", Self.name)
             }
             if folder.isShared { try Self.share(file.number, directory) }
@@ -37,6 +43,8 @@ struct BatchLock: ~Copyable {
             }
         }
     }
+
+    private static let opening: Duration = .milliseconds(200)
 
     /// Closing is not enough: a child process that is starting shares the open file until it runs its program.
     deinit { _ = flock(descriptor.number, LOCK_UN) }

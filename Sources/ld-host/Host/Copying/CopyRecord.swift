@@ -53,9 +53,7 @@ struct CopyRecord {
     mutating func save() throws(StorageError) {
         guard isChanged else { return }
         if times.isEmpty {
-            guard unlink(file) == 0 || errno == ENOENT else {
-                throw StorageError(system: errno, "remove", path: file)
-            }
+            try HostFile.remove(file)
         } else {
             try HostFile.write(encoded(), to: file)
         }

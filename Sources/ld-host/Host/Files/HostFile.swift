@@ -43,14 +43,10 @@ extension HostFile {
     package static func write(
         _ data: Data, to path: String, keepingMode: Bool = false
     ) throws(StorageError) {
-        let file = absolute(path)
-        let slash = file.lastIndex(of: "/") ?? file.startIndex
-        let folder = slash == file.startIndex ? "/" : String(file[..<slash])
-        let name = RelativePath(String(file[file.index(after: slash)...]))
         do throws(StorageError) {
-            let directory = try DurableDirectory(root: folder, staging: .besideFile)
+            let (directory, name) = try place(of: path)
             var status = stat()
-            let isThere = keepingMode && stat(file, &status) == 0
+            let isThere = keepingMode && stat(path, &status) == 0
             try storageErrors {
                 try directory.replace(name) { take in
                     try take(data.bytes)
@@ -61,6 +57,28 @@ extension HostFile {
         } catch {
             throw StorageError(.fileError, "'\(path)' cannot be written: \(error.message)", hint: error.hint)
         }
+    }
+
+    /// Removes a file, also if power is lost afterwards; does nothing if it is absent.
+    ///
+    /// - Throws: `fileError` with the file.
+    static func remove(_ path: String) throws(StorageError) {
+        do throws(StorageError) {
+            let (directory, name) = try place(of: path)
+            _ = try directory.remove(name)
+        } catch {
+            throw StorageError(.fileError, "'\(path)' cannot be removed: \(error.message)", hint: error.hint)
+        }
+    }
+
+    private static func place(of path: String) throws(StorageError) -> (DurableDirectory, RelativePath) {
+        let file = absolute(path)
+        let slash = file.lastIndex(of: "/") ?? file.startIndex
+        let folder = slash == file.startIndex ? "/" : String(file[..<slash])
+        return (
+            try DurableDirectory(root: folder, staging: .besideFile),
+            RelativePath(String(file[file.index(after: slash)...]))
+        )
     }
 
     /// The absolute path; a relative one starts at the current folder.

@@ -7,7 +7,8 @@ extension StableHash {
 
     /// The hash of a file's bytes, in units of eight; `nil` if it cannot be read.
     static func ofFile(_ path: String) -> UInt64? {
-        guard let data = try? Data(contentsOf: URL(filePath: path), options: .mappedIfSafe) else { return nil }
+        // Not mapped: a file that is truncated meanwhile would end the process.
+        guard let data = try? Data(contentsOf: URL(filePath: path)) else { return nil }
         return data.withUnsafeBytes { bytes in
             var hash = start ^ UInt64(bytes.count)
             for offset in stride(from: 0, to: bytes.count & ~7, by: 8) {
