@@ -1,4 +1,5 @@
 internal import CLocalData
+internal import Glibc
 
 // The C functions of the ability tables. They are at file scope, so that no isolation is inferred for them.
 
@@ -104,7 +105,7 @@ func writePieces(
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 4096)
             defer {
                 // The piece may have been part of a secret.
-                buffer.initializeMemory(as: UInt8.self, repeating: 0)
+                if let start = buffer.baseAddress { explicit_bzero(start, buffer.count) }
                 buffer.deallocate()
             }
             while true {

@@ -39,6 +39,18 @@ struct ProgressLineTests {
             ])
     }
 
+    @Test("shows the time that a total needs which never ends")
+    func endless() {
+        let scene = Scene()
+        let line = scene.line("restoring", total: .max, in: .lines)
+        for _ in 0..<4 {
+            line.advance()
+            scene.wait(.seconds(2))
+        }
+        line.finish()
+        #expect(scene.lines.last?.hasSuffix(" left") == true, "\(scene.lines)")
+    }
+
     @Test("shows nothing for a short run", arguments: [false, true])
     func short(isTerminal: Bool) {
         let scene = Scene()

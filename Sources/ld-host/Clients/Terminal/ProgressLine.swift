@@ -113,7 +113,7 @@ package final class ProgressLine: Sendable {
     }
 
     private static func span(_ seconds: Double) -> String {
-        let seconds = Int(seconds.rounded(.up))
+        let seconds = Int(min(seconds, 1e9).rounded(.up))
         if seconds < 120 { return "\(seconds) s" }
         return seconds < 7200 ? "\(seconds / 60) min" : "\(seconds / 3600) h \(seconds % 3600 / 60) min"
     }

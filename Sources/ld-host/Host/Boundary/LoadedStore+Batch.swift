@@ -72,7 +72,7 @@ private struct BatchArena {
 
     func free() {
         // The values may be secrets.
-        bytes.initializeMemory(as: UInt8.self, repeating: 0)
+        clear(bytes)
         bytes.deallocate()
         structs.deallocate()
         attributes.deallocate()
