@@ -40,7 +40,7 @@ import Testing
             #expect(scrub.text.contains("!!  'userDefaults/\(value.name)' of store '\(store)' cannot be read: "))
         }
         #expect(
-            scrub.text.contains("ok  store '\(store)': 50 values were read, 25 of them are damaged\n"), "\(scrub.text)")
+            scrub.text.contains("!!  store '\(store)': 50 values were read, 25 of them are damaged\n"), "\(scrub.text)")
         // Set the first half again; remove the second.
         for (index, value) in damaged.enumerated() {
             if index < 12 {
@@ -108,7 +108,7 @@ import Testing
         #expect(scrub.text.contains("!!  'userDefaults/emptied' of store 'file' cannot be read: "))
         #expect(
             scrub.text.contains(
-                "ok  store 'file': 4 values were read, 1 of them are damaged, 1 were edited outside LocalData, "
+                "!!  store 'file': 4 values were read, 1 of them are damaged, 1 were edited outside LocalData, "
                     + "1 have no checksum, so damage to them cannot be noticed\n"), "\(scrub.text)")
         try home.done("set", "userDefaults/in-place", "light")
         try home.done("rm", "userDefaults/emptied")

@@ -61,7 +61,7 @@ private struct StoreScrub {
         var parts = ["\(intact + unrecorded + edited + damaged) values were read", "\(damaged) of them are damaged"]
         if edited > 0 { parts.append("\(edited) were edited outside LocalData") }
         if unrecorded > 0 { parts.append("\(unrecorded) have no checksum, so damage to them cannot be noticed") }
-        return Finding("store '\(name)': \(parts.joined(separator: ", "))")
+        return Finding("store '\(name)': \(parts.joined(separator: ", "))", isProblem: damaged + edited > 0)
     }
 
     private mutating func look(at address: StorageAddress, in open: OpenStore) {
