@@ -7,11 +7,12 @@ some more names. Then PROCESSES (10,000) processes set a value each. The last on
 a new store, measured in turn.
 KINDs are stores: file, sqlite, sealed, sealed-sqlite, memory; all of them by default.
 
-The first row measures the file system alone: files are created where as many were just removed. On some file systems
-(such as ext4 without a journal) each takes longer the more there were. Then the rows of file stores mean nothing, and
-FOLDER has to be on another file system.
+The first row measures the file system alone: files are written, and renamed over as many others. On some file systems
+(such as ext4 without a journal, or one that discards blocks as they become free) each takes longer the more there are.
+Then the rows of file stores mean nothing, and FOLDER has to be on another file system.
 """
 
+import ctypes
 import json
 import os
 import shutil
@@ -23,8 +24,11 @@ import time
 
 program, folder = sys.argv[1], sys.argv[2]
 count = int(sys.argv[3]) if len(sys.argv) > 3 else 2000
+libc = ctypes.CDLL(None)
 processes = int(sys.argv[4]) if len(sys.argv) > 4 else 10_000
 ROUNDS = 3
+# The most values that `import` stores at once.
+BATCH = 4096
 # The number of processes that are measured.
 LAST = 50
 KINDS = {
@@ -123,19 +127,25 @@ def measure(kind, values):
     return {name: (statistics.median(s for s, _ in all), max(m for _, m in all)) for name, all in found.items()}
 
 
-def remake_files(files):
-    """Seconds that it takes to create files where as many were removed before."""
+def replace_files(files):
+    """Seconds that it takes to write files and to rename them over as many others, as a batch of the file store does."""
     home = f"{folder}/growth"
     shutil.rmtree(home, ignore_errors=True)
-    os.makedirs(home)
-    for is_last in (False, True):
+    os.makedirs(f"{home}/new")
+    directory = os.open(home, os.O_RDONLY)
+    for _ in range(2):
         start = time.monotonic()
-        for number in range(files):
-            with open(f"{home}/{number}", "wb") as file:
-                file.write(b"x" * 100)
+        for first in range(0, files, BATCH):
+            numbers = range(first, min(first + BATCH, files))
+            for number in numbers:
+                with open(f"{home}/new/{number}", "wb") as file:
+                    file.write(b"x" * 100)
+            libc.syncfs(directory)
+            for number in numbers:
+                os.rename(f"{home}/new/{number}", f"{home}/{number}")
+            os.fsync(directory)
         taken = time.monotonic() - start
-        for number in range(0 if is_last else files):
-            os.unlink(f"{home}/{number}")
+    os.close(directory)
     return taken
 
 
@@ -165,8 +175,8 @@ def measure_processes(kind):
 
 
 def main(kinds):
-    times = [remake_files(files) for files in (10 * count, count)]
-    time_row(f"the file system alone: {10 * count:,} files made again; {count:,}", *times)
+    times = [replace_files(files) for files in (10 * count, count)]
+    time_row(f"the file system alone: {10 * count:,} files replaced; {count:,}", *times)
     for kind in kinds:
         few, many = measure(kind, count), measure(kind, 10 * count)
         for name in many:
