@@ -113,7 +113,8 @@ extension DataMigrator {
         do { return try version.decode(data, coding) } catch {
             let reason = StorageError(wrapping: error).message
             throw MigrationError(
-                .decodingFailed, "the bytes with the version '\(version.tag)' are not a \(version.name): \(reason)")
+                .decodingFailed,
+                "the bytes with the version '\(version.tag)' do not decode as \(version.name): \(reason)")
         }
     }
 
@@ -250,7 +251,7 @@ extension DataMigrator {
             let new = graph.add(ChainVersion(to, tag: nil, nil), isNamed: false)
             graph.connect(old, to: new) { value in
                 guard let value = value as? From else {
-                    throw MigrationError(.finalTypeMismatch, "found a \(type(of: value)); expected a \(From.self)")
+                    throw MigrationError(.finalTypeMismatch, "found \(type(of: value)); expected \(From.self)")
                 }
                 return try await converter(value)
             }

@@ -165,7 +165,7 @@ struct Invocation {
             let known = group.split(separator: " ").count
             return UsageError(
                 words.count > known ? "'\(group)' has no command '\(words[known])'" : "'\(group)' needs a command",
-                hint: "use one of: \(members.joined(separator: ", "))")
+                hint: "use\(members.count > 1 ? " one of" : ""): \(members.joined(separator: ", "))")
         }
         let near = EditDistance.nearest(to: words[0], in: Command.all.map(\.name), within: 2)
         return UsageError(

@@ -124,8 +124,8 @@ struct ReadableValuesTests {
             ("theme", "--json", "dark", "'String'", "give text"),
             ("size", "--json", "\"5\"", "'Int'", "give a whole number"),
             ("note", "--json", "5", "is not a JSON string", "give it with --text"),
-            ("theme", "--stdin", "dark", "not a json of the type 'String'", "give text with --text"),
-            ("counts", "--stdin", "{\"a\": 1}", "not a plist of the type 'Dictionary<String, Int>'", "with --text"),
+            ("theme", "--stdin", "dark", "is not json of the type 'String'", "give text with --text"),
+            ("counts", "--stdin", "{\"a\": 1}", "is not plist of the type 'Dictionary<String, Int>'", "with --text"),
         ])
     func refused(_ name: String, _ form: String, _ value: String, _ message: String, _ hint: String) throws {
         try home.describeKeys()

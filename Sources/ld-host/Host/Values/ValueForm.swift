@@ -86,7 +86,7 @@ package struct GivenValue: Sendable {
             default: type.reads(given, as: format) ? given : nil
             }
         if let bytes { return bytes }
-        let article = form == nil ? "is not a \(format) of the type" : "is not of the type"
+        let article = form == nil ? "is not \(format) of the type" : "is not of the type"
         let hint =
             format == .plist && !type.isKnown
             ? "give the property list itself with --file or --stdin"
