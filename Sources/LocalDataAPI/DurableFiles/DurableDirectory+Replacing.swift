@@ -125,13 +125,15 @@ extension DurableDirectory {
 final class PieceBuffer {
     private let buffer: UnsafeMutableRawBufferPointer
     private var filled = 0
+    /// How much of the buffer was ever filled: the rest costs no memory, and needs no clearing.
+    private var used = 0
     private var failure: (any Error)?
     private var content = Checksum()
 
     init() { buffer = .allocate(byteCount: OpenFile.pieceSize, alignment: 16) }
 
     deinit {
-        if let start = buffer.baseAddress { explicit_bzero(start, buffer.count) }
+        if let start = buffer.baseAddress { explicit_bzero(start, used) }
         buffer.deallocate()
     }
 
@@ -145,6 +147,7 @@ final class PieceBuffer {
                 guard bytes.count < buffer.count else { return try file.write(bytes) }
                 UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]).copyMemory(from: bytes)
                 filled += bytes.count
+                used = max(used, filled)
             }
         } catch {
             failure = error

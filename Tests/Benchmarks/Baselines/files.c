@@ -4,7 +4,8 @@
  * Reads lines "set SIZE COUNT" and "get SIZE COUNT" from standard input and answers each with the nanoseconds of one
  * operation; and "batch SIZE COUNT", with the nanoseconds of all: so many values are written, then the file system is
  * synchronized, then they are renamed, then the folder is synchronized. The program creates FOLDER. ATTRIBUTE is the
- * content of the extended attribute, as long as the store's.
+ * content of the extended attribute, as long as the store's. The 8 characters after its first space
+ * are other ones each time, as the store's are: a file system may keep equal attributes only once.
  *
  * With "threaded" the program has a second thread, which sleeps. Every system call on a descriptor costs more then, since
  * the kernel counts the descriptor's uses and the C library's functions become cancellation points; a program with I/O
@@ -35,6 +36,16 @@ static double nanoseconds(void) {
     return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
+/* Sets the attribute, which no other file has. */
+static void describe(int file, const char *attribute, unsigned long number) {
+    char own[1024];
+    const size_t count = strlen(attribute), digits = strcspn(attribute, " ") + 1;
+    if (count > sizeof(own) || digits + 8 > count) fail("attribute");
+    memcpy(own, attribute, count);
+    for (int i = 0; i < 8; i++) own[digits + i] = "0123456789abcdef"[number >> 4 * i & 15];
+    if (fsetxattr(file, "user.localdata", own, count, 0) != 0 && errno != ENOTSUP) fail("fsetxattr");
+}
+
 static void set(int folder, const char *path, const char *attribute, const void *value, size_t count) {
     struct stat status;
     if (fstat(folder, &status) != 0 || stat(path, &status) != 0 || fstat(folder, &status) != 0) fail("stat");
@@ -49,7 +60,7 @@ static void set(int folder, const char *path, const char *attribute, const void 
     if (fstat(file, &status) != 0) fail("fstat");
     if (write(file, value, count) != (ssize_t)count) fail("write");
     if (fstat(file, &status) != 0) fail("fstat");
-    if (fsetxattr(file, "user.localdata", attribute, strlen(attribute), 0) != 0 && errno != ENOTSUP) fail("fsetxattr");
+    describe(file, attribute, number);
     if (fsync(file) != 0) fail("fsync");
     if (renameat(folder, temporary, folder, "value") != 0) fail("renameat");
     if (fsync(folder) != 0) fail("fsync");
@@ -64,7 +75,7 @@ static void batch(int folder, const char *attribute, const void *value, size_t c
         const int file = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (file < 0) fail("openat");
         if (write(file, value, count) != (ssize_t)count) fail("write");
-        if (fsetxattr(file, "user.localdata", attribute, strlen(attribute), 0) != 0 && errno != ENOTSUP) fail("fsetxattr");
+        describe(file, attribute, (unsigned long)i);
         close(file);
     }
     if (syncfs(folder) != 0) fail("syncfs");

@@ -12,8 +12,8 @@ struct FileCost {
             "file", in: "\(setting.plugins)/libFileStore.so", options: "{\"root\": \"\(root)\"}")
         // As long as the attribute that the store writes for the measured keys.
         let attribute =
-            "{\"checksum\":\"crc32c 12345678 16384 1700000000123456789\",\"contentType\":"
-            + "\"application/octet-stream\",\"owner\":\"Benchmarks\",\"serializer\":\"data\"}"
+            "{\"checksum\":\"crc32c 12345678 16384 1700000000123456789\",\"revision\":\"0123456789abcdef\","
+            + "\"contentType\":\"application/octet-stream\",\"owner\":\"Benchmarks\",\"serializer\":\"data\"}"
         for (name, size) in [("128 B", 128), ("16 KiB", 16_384)] {
             let companion = try Companion("\(setting.tools)/files", ["\(setting.folder)/companion-\(size)", attribute])
             let key = Setting.key("value-\(size)", .data)
