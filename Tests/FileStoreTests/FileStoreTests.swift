@@ -1,10 +1,11 @@
-import FileStore
 import FoundationEssentials
 import Glibc
 import LocalDataAPI
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import FileStore
 
 @Suite("FileStore")
 struct FileStoreTests {
@@ -128,6 +129,15 @@ struct FileStoreTests {
         try fixture.set("a", [1], in: place("kept"))
         for _ in 0..<300 { #expect(try fixture.get("a", in: place("kept")) == [1]) }
         #expect(try open() < before + 100)
+    }
+
+    @Test("keeps the folders open that were used last")
+    func keepsFolders() throws {
+        weak var kept = try fixture.key("a", in: place("kept")).place
+        for index in 0..<3 { _ = try fixture.key("a", in: place("domain\(index)")) }
+        #expect(kept != nil)
+        for index in 0..<4 { _ = try fixture.key("a", in: place("domain\(index)")) }
+        #expect(kept == nil)
     }
 
     @Test("maps the system's errors to codes, and names the file")

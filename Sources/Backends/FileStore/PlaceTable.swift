@@ -2,7 +2,8 @@ import DurableFiles
 import LocalDataAPI
 import Synchronization
 
-/// The folders in use, so that all keys of a namespace share one. A folder is closed with its last key.
+/// The folders in use, so that all keys of a namespace share one. A folder is closed with its last key, or when four
+/// others have been in use since.
 final class PlaceTable: Sendable {
     private struct Entry {
         weak var directory: DurableDirectory?
@@ -10,10 +11,22 @@ final class PlaceTable: Sendable {
 
     private struct State {
         var entries: [[UInt8]: Entry] = [:]
+        /// Folders that stay open although no key is in use: the first change in a folder that is opened again makes
+        /// the entries of those above it durable, too. The latest comes last.
+        var latest: [DurableDirectory] = []
         var sweepAt = 64
         /// The paths of folders that have been in use: leftovers of dead processes are removed there once.
         var cleaned: Set<[UInt8]> = []
+
+        mutating func keepOpen(_ directory: DurableDirectory) {
+            guard latest.last !== directory else { return }
+            latest.removeAll { $0 === directory }
+            if latest.count >= PlaceTable.mostOpen { latest.removeFirst() }
+            latest.append(directory)
+        }
     }
+
+    private static let mostOpen = 4
 
     private static let mostCleaned = 10_000
 
@@ -28,7 +41,10 @@ final class PlaceTable: Sendable {
         let new = try DurableDirectory(root: root, folders: folders, batches: batches)
         let path = Array(new.path.utf8)
         return state.withLock { state in
-            if let kept = state.entries[path]?.directory { return kept }
+            if let kept = state.entries[path]?.directory {
+                state.keepOpen(kept)
+                return kept
+            }
             if state.entries.count >= state.sweepAt {
                 state.entries = state.entries.filter { $0.value.directory != nil }
                 state.sweepAt = max(64, 2 * state.entries.count)
@@ -36,6 +52,7 @@ final class PlaceTable: Sendable {
             if !state.cleaned.insert(path).inserted { new.skipCleaning() }
             if state.cleaned.count > Self.mostCleaned { state.cleaned = [] }
             state.entries[path] = Entry(directory: new)
+            state.keepOpen(new)
             return new
         }
     }
