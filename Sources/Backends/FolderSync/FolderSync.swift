@@ -100,7 +100,7 @@ package final class FolderSync: SyncTransport {
     }
 
     private func publish(_ changes: [Batch.Change], of writer: String) throws {
-        for name in [writer] + changes.map(\.name) where !SyncName.isValid(name.utf8) {
+        for name in [writer] + changes.map(\.name) where !SyncRecord.isUsable(name.utf8) {
             throw StorageError(
                 .invalidAddress, "'\(name)' is not a valid name of a writer or record",
                 hint: "use 1 to 64 lower case letters, digits and '-'")

@@ -55,7 +55,7 @@ final class SharedFolder: Sendable {
     func writers() throws -> [String] {
         var writers: [String] = []
         try root.forEachEntry { name, kind in
-            if kind == .directory, SyncName.isValid(name) { writers.append(String(decoding: name, as: UTF8.self)) }
+            if kind == .directory, SyncRecord.isUsable(name) { writers.append(String(decoding: name, as: UTF8.self)) }
             return true
         }
         return writers.sorted()

@@ -146,7 +146,7 @@ extension SyncRecord {
     package static var mostInOneCall: Int { 1024 }
 
     /// The most bytes of a writer and of a name.
-    package static var longestName: Int { 64 }
+    @inlinable package static var longestName: Int { 64 }
 
     /// The most bytes of a position.
     package static var longestPosition: Int { 4096 }
@@ -155,6 +155,7 @@ extension SyncRecord {
     package static var leastLargest: Int { 262_144 }
 
     /// Whether a writer or a name is 1 to 64 lower case letters, digits and `-`.
+    @inlinable
     package static func isUsable(_ name: some Collection<UInt8>) -> Bool {
         (1...longestName).contains(name.count)
             && name.allSatisfy {

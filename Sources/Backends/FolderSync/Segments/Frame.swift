@@ -1,5 +1,6 @@
 import DurableFiles
 import Glibc
+import LocalDataAPI
 
 /// What a frame of a segment does.
 enum FrameKind: UInt8, Sendable {
@@ -99,7 +100,7 @@ final class FrameReader {
         let nameEnd = FrameForm.fixed + Int(body[1])
         guard nameEnd <= length else { return nil }
         let name = UnsafeRawBufferPointer(rebasing: body[FrameForm.fixed..<nameEnd])
-        guard SyncName.isValid(name) else { return nil }
+        guard SyncRecord.isUsable(name) else { return nil }
         offset += bytes.count
         isDamaged = false
         return Frame(

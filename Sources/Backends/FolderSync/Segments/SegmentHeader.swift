@@ -1,5 +1,6 @@
 import ByteCoding
 import DurableFiles
+import LocalDataAPI
 
 /// What a segment's file begins with.
 ///
@@ -106,7 +107,7 @@ struct SegmentHeader: Hashable, Sendable {
             guard let number = reader.number(UInt64.self), number < 1 << 62 || numbers.count < 4 else { return nil }
             numbers.append(number)
         }
-        guard let count = reader.number(UInt8.self), let writer = reader.bytes(Int(count)), SyncName.isValid(writer),
+        guard let count = reader.number(UInt8.self), let writer = reader.bytes(Int(count)), SyncRecord.isUsable(writer),
             let coveredCount = reader.number(UInt32.self)
         else { return nil }
         var covered: [SegmentName: Int] = [:]

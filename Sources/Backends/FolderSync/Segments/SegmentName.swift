@@ -54,18 +54,3 @@ extension SegmentName: CustomStringConvertible {
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }
-
-/// The names that writers and records may have.
-enum SyncName {
-    /// Whether these are 1 to 64 lower case letters, digits and `-`.
-    static func isValid(_ name: some Collection<UInt8>) -> Bool {
-        (1...64).contains(name.count)
-            && name.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            }
-    }
-}

@@ -127,7 +127,7 @@ final class WatchThread: Sendable {
 
     private func beginWatch() throws {
         let begun = try FolderWatch(
-            folder.path, includesWrites: true, entersFolder: { SyncName.isValid($0) },
+            folder.path, includesWrites: true, entersFolder: { SyncRecord.isUsable($0) },
             changed: { [weak self] _ in self?.note(.change) })
         watch.withLock { $0 = begun }
     }

@@ -157,8 +157,8 @@ package struct SyncStatus: Hashable, Sendable {
 /// hashes have a key, so that nobody outside of the group can make two sets agree.
 package struct SyncDigest: Hashable, Sendable {
     package private(set) var count: UInt64 = 0
-    private var low: UInt64 = 0
-    private var high: UInt64 = 0
+    private var first: UInt64 = 0
+    private var second: UInt64 = 0
 
     package init() {}
 
@@ -167,20 +167,20 @@ package struct SyncDigest: Hashable, Sendable {
 
     private mutating func change(_ hash: SyncHash, _ factor: UInt64) {
         count &+= factor
-        low &+= factor &* hash.high
-        high &+= factor &* hash.low
+        first &+= factor &* hash.high
+        second &+= factor &* hash.low
     }
 
     func write(to writer: inout ByteWriter) {
         writer.add(count)
-        writer.add(low)
-        writer.add(high)
+        writer.add(first)
+        writer.add(second)
     }
 
     init?(_ reader: inout ByteReader) {
-        guard let count = reader.number(UInt64.self), let low = reader.number(UInt64.self),
-            let high = reader.number(UInt64.self)
+        guard let count = reader.number(UInt64.self), let first = reader.number(UInt64.self),
+            let second = reader.number(UInt64.self)
         else { return nil }
-        (self.count, self.low, self.high) = (count, low, high)
+        (self.count, self.first, self.second) = (count, first, second)
     }
 }
