@@ -1,5 +1,4 @@
 internal import CLocalData
-internal import Glibc
 
 // The C functions of the ability tables. They are at file scope, so that no isolation is inferred for them.
 
@@ -105,7 +104,7 @@ func writePieces(
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 4096)
             defer {
                 // The piece may have been part of a secret.
-                if let start = buffer.baseAddress { explicit_bzero(start, buffer.count) }
+                buffer.clear()
                 buffer.deallocate()
             }
             while true {

@@ -148,3 +148,15 @@ package enum BoundaryStruct {
     private static var largest: Int { Int(LD_LARGEST_STRUCT) }
     private static var step: Int { MemoryLayout<UnsafeRawPointer>.size }
 }
+
+extension UnsafeMutableRawBufferPointer {
+    /// Overwrites the memory, which may hold a secret, in a way that the compiler does not optimize away.
+    func clear() {
+        guard let start = baseAddress else { return }
+        #if canImport(Glibc)
+            explicit_bzero(start, count)
+        #else
+            memset_s(start, count, 0, count)
+        #endif
+    }
+}

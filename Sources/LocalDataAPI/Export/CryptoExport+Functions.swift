@@ -93,7 +93,7 @@ func openBytes(
                 data.bytes().bytes, &span)
         } catch {
             // Whatever the provider wrote there: unverified plaintext never leaves.
-            opened.initializeMemory(as: UInt8.self, repeating: 0)
+            opened.clear()
             throw error
         }
     }
