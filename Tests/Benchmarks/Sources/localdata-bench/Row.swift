@@ -18,8 +18,14 @@ struct Row: Sendable {
     init(_ what: String, _ times: Comparison, atMost limit: Double? = nil) {
         self.init(
             what: what, ours: microseconds(times.ours), baseline: microseconds(times.baseline),
-            ratio: decimal(times.ratio, 2), aim: limit.map { "<= \(decimal($0, 2))x" } ?? "",
+            ratio: Self.text(of: times.ratio, limit), aim: limit.map { "<= \(decimal($0, 2))x" } ?? "",
             isMet: limit.map { times.ratio <= $0 })
+    }
+
+    /// With a third digit where two would look like the limit that they exceed.
+    private static func text(of ratio: Double, _ limit: Double?) -> String {
+        let looksMet = limit.map { ratio > $0 && decimal(ratio, 2) == decimal($0, 2) } ?? false
+        return decimal(ratio, looksMet ? 3 : 2)
     }
 
     init(what: String, ours: String, baseline: String, ratio: String, aim: String = "", isMet: Bool? = nil) {
