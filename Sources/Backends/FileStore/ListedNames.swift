@@ -184,37 +184,37 @@ struct ValueListing {
     func forEachPlaceFolder(
         folders: [[UInt8]] = [], _ body: (_ folders: [[UInt8]], _ last: [UInt8]) throws -> Bool
     ) throws -> Bool {
-        var goesOn = true
+        var continues = true
         try directory.forEachEntry(in: path(folders.map(marked))) { name, kind in
             guard kind == .directory else { return true }
             if let piece = unmarked(name, after: folders) {
-                goesOn = try forEachPlaceFolder(folders: folders + [piece], body)
+                continues = try forEachPlaceFolder(folders: folders + [piece], body)
             } else {
-                goesOn = try body(folders, name)
+                continues = try body(folders, name)
             }
-            return goesOn
+            return continues
         }
-        return goesOn
+        return continues
     }
 
     private func forEachName(
         in place: [[UInt8]], folders: [[UInt8]], _ body: (String) throws -> Bool
     ) throws -> Bool {
-        var goesOn = true
+        var continues = true
         let path = path(place + folders.map(marked))
         try begins?(path)
         try directory.forEachEntry(in: path) { entry, kind in
             if kind == .directory, let piece = unmarked(entry, after: folders) {
-                goesOn = try forEachName(in: place, folders: folders + [piece], body)
+                continues = try forEachName(in: place, folders: folders + [piece], body)
             } else if kind == .regular || kind == .symbolicLink && givesLinks,
                 let name = FileName.name(folders: folders, file: entry),
                 !folders.isEmpty || (try? isOfDatabase(entry, in: place)) != true
             {
-                goesOn = try body(name)
+                continues = try body(name)
             }
-            return goesOn
+            return continues
         }
-        return goesOn
+        return continues
     }
 
     /// Whether a file belongs to the database of an SQLite store that keeps, or has kept, a namespace in the same

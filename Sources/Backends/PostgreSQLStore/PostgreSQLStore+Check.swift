@@ -5,22 +5,22 @@ internal import LocalDataAPI
 /// the business of its tools, such as pg_amcheck.
 extension PostgreSQLStore: CheckableBackend {
     package func check(_ report: (String) -> Bool) throws {
-        var goesOn = true
+        var continues = true
         var places: [StorageNamespace] = []
         try forEachPlace {
             places.append($0)
             return true
         }
-        for place in places where goesOn {
+        for place in places where continues {
             try forEachValue(in: place, prefix: "", after: nil, largest: Piece.threshold) {
                 name, value, attributes, _ in
                 guard value == nil else { return true }
                 let name = name.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
-                goesOn = problem(StorageAddress(place, name: name), attributes).map(report) ?? true
-                return goesOn
+                continues = problem(StorageAddress(place, name: name), attributes).map(report) ?? true
+                return continues
             }
         }
-        guard goesOn else { return }
+        guard continues else { return }
         let strays = try pool.read("checking the pieces") { link, deadline in
             try link.exchange([Call(.strayPieces)], until: deadline).first?.integer(0) ?? 0
         }

@@ -49,20 +49,20 @@ extension Connection {
                     let version = statement.number(2)
                     let checksum = RowChecksum.checksum(in: statement.numberIfThere(10), version: version)
                     // A corrupt value must not block the others; reading it by itself reports the damage.
-                    var goesOn: Bool?
+                    var continues: Bool?
                     if size <= largest, statement.isNull(1) {
                         do {
                             try gather(version, size: size, checksum, name) {
-                                goesOn = body(name.bytes, $0, attributes, mark)
+                                continues = body(name.bytes, $0, attributes, mark)
                             }
-                        } catch let error as StorageError where error.code == .corrupt && goesOn == nil {}
+                        } catch let error as StorageError where error.code == .corrupt && continues == nil {}
                     } else if size <= largest {
                         let content = statement.bytes(1)
                         if checksum == nil || Checksum(of: content).value == checksum {
-                            goesOn = body(name.bytes, content.bytes, attributes, mark)
+                            continues = body(name.bytes, content.bytes, attributes, mark)
                         }
                     }
-                    guard goesOn ?? body(name.bytes, nil, attributes, mark) else { return }
+                    guard continues ?? body(name.bytes, nil, attributes, mark) else { return }
                 }
             }
         }

@@ -4,7 +4,7 @@ import LocalDataAPI
 
 /// The folders in the queue and their roles in the watches.
 struct WatchedFolders {
-    typealias Told = (watch: FolderWatch, change: FolderChange)
+    typealias Report = (watch: FolderWatch, change: FolderChange)
 
     /// The role of a folder in a watch.
     private enum Role {
@@ -70,11 +70,11 @@ struct WatchedFolders {
     }
 
     /// The changes that an event stands for.
-    mutating func changes(by event: NotificationQueue.Event, _ queue: NotificationQueue) -> [Told] {
+    mutating func changes(by event: NotificationQueue.Event, _ queue: NotificationQueue) -> [Report] {
         if event.has(IN_Q_OVERFLOW) {
             var watches: [ObjectIdentifier: FolderWatch] = [:]
             for interest in interests.values.joined() { watches[ObjectIdentifier(interest.watch)] = interest.watch }
-            return watches.values.map { anew($0, queue) }
+            return watches.values.map { restart($0, queue) }
         }
         let concerned = interests[event.folder] ?? []
         if event.has(IN_IGNORED) { interests[event.folder] = nil }
@@ -83,16 +83,16 @@ struct WatchedFolders {
 
     private mutating func changes(
         by event: NotificationQueue.Event, to interest: Interest, _ queue: NotificationQueue
-    ) -> [Told] {
+    ) -> [Report] {
         let watch = interest.watch
-        if event.has(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT) { return [anew(watch, queue)] }
+        if event.has(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT) { return [restart(watch, queue)] }
         switch interest.role {
         case .above(let missing):
-            return event.name == missing && event.has(IN_CREATE | IN_MOVED_TO) ? [anew(watch, queue)] : []
+            return event.name == missing && event.has(IN_CREATE | IN_MOVED_TO) ? [restart(watch, queue)] : []
         case .watched(let folders):
             if event.isOfFolder {
                 guard watch.entersFolder(event.name) else { return [] }
-                if event.has(IN_MOVED_FROM | IN_MOVED_TO) { return [anew(watch, queue)] }
+                if event.has(IN_MOVED_FROM | IN_MOVED_TO) { return [restart(watch, queue)] }
                 guard event.has(IN_CREATE) else { return [] }
                 return entered(folders + [event.name], watch, queue)
             }
@@ -104,14 +104,14 @@ struct WatchedFolders {
     }
 
     /// Follows a watch's path again; reports everything there now as one change.
-    private mutating func anew(_ watch: FolderWatch, _ queue: NotificationQueue) -> Told {
+    private mutating func restart(_ watch: FolderWatch, _ queue: NotificationQueue) -> Report {
         // If the system refuses, e.g. because the user watches too many folders, the folders above are still watched.
         try? follow(watch, queue)
         return (watch, .anything)
     }
 
     /// Watches a folder that was created below the watched one, and reports what it already contains.
-    private mutating func entered(_ folders: [[UInt8]], _ watch: FolderWatch, _ queue: NotificationQueue) -> [Told] {
+    private mutating func entered(_ folders: [[UInt8]], _ watch: FolderWatch, _ queue: NotificationQueue) -> [Report] {
         let path = folders.reduce(watch.path) { "\($0)/\(String(decoding: $1, as: UTF8.self))" }
         do {
             // If the folder is gone, so is its content.

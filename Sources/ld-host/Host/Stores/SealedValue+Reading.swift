@@ -101,12 +101,12 @@ extension SealedValue {
         }
         let found = try withoutActuallyEscaping(body) { (body) throws(StorageError) in
             let push = Self.chain(openers[...], body) { failure = $0 }
-            var goesOn = true
+            var continues = true
             let found = try store.read(handle) { piece in
-                goesOn = push(piece)
-                return goesOn
+                continues = push(piece)
+                return continues
             }
-            if found, goesOn { Self.finish(openers[...], body) { failure = $0 } }
+            if found, continues { Self.finish(openers[...], body) { failure = $0 } }
             return found
         }
         if isOther { return nil }
@@ -137,16 +137,16 @@ extension SealedValue {
         _ fail: @escaping (StorageError) -> Void
     ) {
         guard let opener = openers.first else { return }
-        var goesOn = true
+        var continues = true
         let next = chain(openers.dropFirst(), body, fail)
         do throws(StorageError) {
             try opener.finish { piece in
-                goesOn = next(piece)
-                return goesOn
+                continues = next(piece)
+                return continues
             }
         } catch { return fail(error) }
         // An opener that failed or was stopped has not passed on all of its last chunk.
-        if goesOn { finish(openers.dropFirst(), body, fail) }
+        if continues { finish(openers.dropFirst(), body, fail) }
     }
 }
 

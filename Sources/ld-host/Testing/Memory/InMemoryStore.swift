@@ -115,11 +115,11 @@ open class InMemoryStore: EnumerableBackend, TaggedBackend, StreamingBackend, Ba
     ) throws {
         for (name, entry, version) in contents.values(in: place, prefix: prefix, after: after) {
             let name = Data(name.utf8)
-            let goesOn =
+            let continues =
                 entry.data.count > largest
                 ? body(name.bytes, nil, entry.attributes, version)
                 : body(name.bytes, entry.data.bytes, entry.attributes, version)
-            guard goesOn else { return }
+            guard continues else { return }
         }
     }
 
