@@ -133,7 +133,7 @@ struct FileStoreTests {
 
     @Test("keeps the folders open that were used last")
     func keepsFolders() throws {
-        weak var kept = try fixture.key("a", in: place("kept")).place
+        weak let kept = try fixture.key("a", in: place("kept")).place
         for index in 0..<3 { _ = try fixture.key("a", in: place("domain\(index)")) }
         #expect(kept != nil)
         for index in 0..<4 { _ = try fixture.key("a", in: place("domain\(index)")) }

@@ -65,7 +65,9 @@ enum SegmentExercise {
         try require(reading.lostPart() == nil, "a position is lost that was just reached")
         var count = 0
         try reading.read { record in
-            guard SyncRecord.isUsable(record.name.utf8) else { throw Violation("'\(record.name)' is no name of a record") }
+            guard SyncRecord.isUsable(record.name.utf8) else {
+                throw Violation("'\(record.name)' is no name of a record")
+            }
             count += 1
             return true
         }
