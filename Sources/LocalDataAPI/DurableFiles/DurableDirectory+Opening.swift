@@ -72,8 +72,8 @@ extension DurableDirectory {
         var status = stat()
         guard fstat(opened, &status) == 0 else { throw StorageError(system: errno, "inspect", path: path) }
         return Writable(
-            descriptor: opened, isShared: status.st_mode & S_ISGID != 0, group: status.st_gid, device: status.st_dev,
-            inode: status.st_ino)
+            descriptor: opened, isShared: staging == .inFolder && status.st_mode & S_ISGID != 0, group: status.st_gid,
+            device: status.st_dev, inode: status.st_ino)
     }
 
     /// Redirects an open descriptor to the folder that now has the path, if its own folder has lost it. Creates

@@ -42,7 +42,7 @@ package final class DurableDirectory: Sendable {
         /// In the folder `.tmp`, so that a process finds them after a crash without listing every file.
         case inFolder
         /// Beside the file, under a name that starts with `.` and the file's own: for single files in the user's
-        /// folders.
+        /// folders. They and the folders that are created for them are for their owner only, also below a group's.
         case besideFile
     }
 
@@ -62,7 +62,8 @@ package final class DurableDirectory: Sendable {
         let all = names.map { String($0) ?? String(decoding: $0, as: UTF8.self) } + folders
         path = "/" + all.joined(separator: "/")
         folderPath = FolderPath(
-            root: names.map { CString($0) }, below: folders.map { CString($0.utf8) }, makesRoot: makesRoot)
+            root: names.map { CString($0) }, below: folders.map { CString($0.utf8) }, makesRoot: makesRoot,
+            isPrivate: staging == .besideFile)
         responsibility = names.isEmpty ? folders.count : folders.count + 1
         self.staging = staging
         self.batches = batches

@@ -13,11 +13,14 @@ struct FolderPath: Sendable {
     private let below: [CString]
     /// Whether ``openMaking()`` creates the root, too.
     private let makesRoot: Bool
+    /// Whether folders that it creates are for their owner only, also below a group's.
+    private let isPrivate: Bool
 
-    init(root: [CString], below: [CString], makesRoot: Bool = true) {
+    init(root: [CString], below: [CString], makesRoot: Bool = true, isPrivate: Bool = false) {
         self.root = root
         self.below = below
         self.makesRoot = makesRoot
+        self.isPrivate = isPrivate
         text = CString("/\((root + below).map(\.description).joined(separator: "/"))".utf8)
     }
 
@@ -52,7 +55,7 @@ struct FolderPath: Sendable {
     func reach() throws(StorageError) -> ReachedFolder? { try walk(isMaking: false) }
 
     private func walk(isMaking: Bool) throws(StorageError) -> ReachedFolder? {
-        var walk = try FolderWalk(isMaking: isMaking && makesRoot)
+        var walk = try FolderWalk(isMaking: isMaking && makesRoot, isPrivate: isPrivate)
         var rest = Array(root.reversed())
         var links = 0
         while let name = rest.popLast() {
@@ -92,14 +95,16 @@ struct FolderWalk: ~Copyable {
 
     /// Whether steps create missing folders.
     var isMaking: Bool
+    private let isPrivate: Bool
     private var folder: Descriptor
     private var path = ""
     /// Whether others may have put anything here.
     private var isShared = false
     private var hasMade = false
 
-    init(isMaking: Bool) throws(StorageError) {
+    init(isMaking: Bool, isPrivate: Bool) throws(StorageError) {
         self.isMaking = isMaking
+        self.isPrivate = isPrivate
         folder = try Self.top()
     }
 
@@ -123,7 +128,9 @@ struct FolderWalk: ~Copyable {
                 try FolderMaker.synchronize("..", in: folder.number, at: "\(parent)/..", isOwn: false)
                 hasMade = true
             }
-            try FolderMaker.make(name, in: folder.number, isShared: here.st_mode & S_ISGID != 0, at: below)
+            let isOfGroup = here.st_mode & S_ISGID != 0
+            try FolderMaker.make(name, in: folder.number, isShared: isOfGroup && !isPrivate, at: below)
+            if isOfGroup, isPrivate { try FolderMaker.close(name, in: folder.number, at: below) }
             try FolderMaker.synchronize(".", in: folder.number, at: parent, isOwn: true)
             next = Descriptor(Descriptor.open(name.start, in: folder.number, Descriptor.pathOnly | O_NOFOLLOW))
         }
@@ -211,9 +218,19 @@ enum FolderMaker {
             if code == EEXIST { return }
             throw StorageError(system: code, "create the folder", path: path())
         }
-        guard isShared else { return }
+        if isShared { try setMode(0o2770, of: name, in: folder, at: path()) }
+    }
+
+    /// Takes a new folder from the group of the one above it.
+    static func close(_ name: CString, in folder: Int32, at path: @autoclosure () -> String) throws(StorageError) {
+        try setMode(0o700, of: name, in: folder, at: path())
+    }
+
+    private static func setMode(
+        _ mode: mode_t, of name: CString, in folder: Int32, at path: @autoclosure () -> String
+    ) throws(StorageError) {
         guard let made = Descriptor(Descriptor.open(name.start, in: folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)),
-            fchmod(made.number, 0o2770) == 0
+            fchmod(made.number, mode) == 0
         else { throw StorageError(system: errno, "set the mode of the folder", path: path()) }
     }
 

@@ -35,6 +35,9 @@ package struct OpenFile: ~Copyable {
         guard fchmod(descriptor.number, mode) == 0 else { throw failure(errno, "set the mode of") }
     }
 
+    /// Gives it to a user and a group; `false` if this process may not.
+    package func setOwner(_ user: UInt32, group: UInt32) -> Bool { fchown(descriptor.number, user, group) == 0 }
+
     /// An extended attribute; `nil` if the file has none of that name or the file system keeps none. See xattr(7).
     package func attribute(_ name: CString) throws -> [UInt8]? { try withAttribute(name) { Array($0) } }
 

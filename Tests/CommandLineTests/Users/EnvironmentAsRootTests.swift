@@ -111,4 +111,18 @@ struct EnvironmentAsRootTests {
         #expect(ending.text.contains("7910 languages are in store 'sqlite'"))
         #expect(try names(user.home).isEmpty)
     }
+
+    @Test("a configuration file keeps its owner and its group when root changes it")
+    func ownership() throws {
+        let user = users.first
+        let prepared = try users.shell(user, "echo '{}' >named.json; chmod 640 named.json")
+        #expect(prepared.status == 0, "\(prepared.errors)")
+        let file = "\(user.home)/named.json"
+        #expect(chown(file, 0, user.group) == 0)
+        let home = try Home()
+        try home.done("config", "set", "log.level", "info", "--config", file)
+        var status = stat()
+        #expect(stat(file, &status) == 0)
+        #expect(status.st_uid == 0 && status.st_gid == user.group && status.st_mode & 0o777 == 0o640)
+    }
 }

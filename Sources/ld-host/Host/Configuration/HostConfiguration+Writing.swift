@@ -144,8 +144,8 @@ extension HostConfiguration {
         return String(cString: target)
     }
 
-    /// Held from reading a file until it is replaced.
-    private static func lock(_ file: String) -> FileLock { FileLock("\(file).lock") }
+    /// Held from reading a file until it is replaced, by whichever of its names it was opened.
+    private static func lock(_ file: String) -> FileLock { FileLock("\(target(of: file)).lock") }
 
     private static func editedFile(
         flags: Flags, locations: ConfigurationLocations

@@ -38,7 +38,8 @@ extension HostFile {
     /// Replaces a file durably: after a crash either the whole old content or the whole new one is there. Leaves no
     /// other file in its folder.
     ///
-    /// - Parameter keepingMode: Whether an existing file's permissions stay. A new file is for its owner only.
+    /// - Parameter keepingMode: Whether an existing file's owner, group and permissions stay. If this process may not
+    ///   give a file to its former group, that has no permissions. A new file is for its owner only.
     /// - Throws: `fileError` with the file; the old content stays.
     package static func write(
         _ data: Data, to path: String, keepingMode: Bool = false
@@ -51,7 +52,9 @@ extension HostFile {
                 try directory.replace(name) { take in
                     try take(data.bytes)
                 } written: { new in
-                    if isThere { try new.setPermissions(UInt32(status.st_mode) & 0o777) }
+                    guard isThere else { return }
+                    let isKept = new.setOwner(status.st_uid, group: status.st_gid)
+                    try new.setPermissions(UInt32(status.st_mode) & (isKept ? 0o777 : 0o707))
                 }
             }
         } catch {

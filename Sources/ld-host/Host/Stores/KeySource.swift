@@ -80,7 +80,8 @@ struct KeySource: Sendable {
     }
 
     private func credential(_ name: String) throws(StorageError) -> SecretBytes {
-        guard let folder = getenv("CREDENTIALS_DIRECTORY").map({ String(cString: $0) }) else {
+        // A program with more rights than its caller does not take its secrets from there.
+        guard let folder = secure_getenv("CREDENTIALS_DIRECTORY").map({ String(cString: $0) }) else {
             throw StorageError(
                 .securityApplicationFailed,
                 "store '\(store)' is sealed by \(source), and CREDENTIALS_DIRECTORY is not set",

@@ -43,10 +43,13 @@ import Testing
             home.files("data").merging(home.files("config")) { first, _ in first } == before, sourceLocation: location)
     }
 
-    @Test("the file is made with mode 0600 in a folder of mode 0700, and is the key from then on")
-    func made() async throws {
+    @Test(
+        "the file is made with mode 0600 in a folder of mode 0700, also below a group's, and is the key from then on",
+        arguments: [false, true])
+    func made(isOfGroup: Bool) async throws {
         let home = try SealedHome()
         defer { home.remove() }
+        if isOfGroup { #expect(chmod(home.folder, 0o2755) == 0) }
         try await home.vault(sealing).set("the secret value", for: key)
         #expect(SealedHome.mode(path(home)) == 0o600)
         #expect(SealedHome.mode("\(home.folder)/config/keys") == 0o700)
