@@ -174,12 +174,15 @@ import Testing
         }
     }
 
-    @Test("another process completes it when it opens a router")
-    func completionElsewhere() async throws {
+    @Test("another process completes it when it opens a router", arguments: [false, true])
+    func completionElsewhere(registersFirst: Bool) async throws {
         let home = try SealedHome()
         defer { home.remove() }
         try await interrupted(home, try router(home))
         let other = try router(home)
+        if registersFirst {
+            try await other.registerCatalog(SyncHomes.Keys(allKeys: Self.keys.map { .key($0) }))
+        }
         #expect(try await values(other, Array(Self.keys.dropLast())) == ["new", "new", "new"])
     }
 

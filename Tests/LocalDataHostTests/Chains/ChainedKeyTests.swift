@@ -169,6 +169,21 @@ final class ConversionCount: Sendable {
         await #expect(throws: StorageError.notFound) { try await router.quarantinedValue(kept.id) }
     }
 
+    @Test("a value that was stored since the unread one does not go to quarantine", arguments: domains)
+    func storedSince(domain: StorageDomain) async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let key = try Note.key("note", domain, ifUndecodable: .quarantine)
+        try await router.set(Note.V3(title: "good", tags: []), for: key)
+        let quarantine = Quarantine(access: try await router.access())
+        let id = try await quarantine.keep(
+            AnyStorageKey(key), router.resolve(key), unread: Data("refused".utf8), removes: true, reason: "a test")
+        #expect(id == nil)
+        #expect(try await router.get(key).title == "good")
+        #expect(try await router.quarantine().values.isEmpty)
+    }
+
     @Test("many readers at once convert it once", arguments: domains)
     func readers(domain: StorageDomain) async throws {
         let home = try MigrationHome()

@@ -97,6 +97,21 @@ import Testing
         #expect(try await router.get(key) == "again")
     }
 
+    @Test("a write that fails after the load is not forgotten, however often save is called")
+    func laterFailure() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let router = try home.router("device: { role: \"phone\" }")
+        let settings = Settings(router, textKey("k", availability: .phoneOnly))
+        try await settings.$theme.load()
+        try await router.configure("device.role", "watch")
+        settings.theme = "set"
+        for _ in 0..<3 {
+            await #expect(throws: StorageError.phoneOnlyKeyAccessedOnWatch) { try await settings.$theme.save() }
+        }
+        #expect(settings.theme == "set")
+    }
+
     @Test("own changes and those of other processes are reported")
     func changes() async throws {
         let home = try SealedHome()

@@ -38,17 +38,19 @@ struct Quarantine: Sendable {
     /// Keeps the stored value of a key.
     ///
     /// - Parameters:
+    ///   - unread: The bytes that no version reads; others that were stored since stay. `nil` for whatever is stored.
     ///   - removes: Whether the key then has no value; otherwise it keeps it, and a value that is in quarantine already
     ///     is not kept twice.
     ///   - reason: Why no version reads it.
     /// - Returns: The id to find it again by; `nil` if there is nothing to keep.
     func keep(
-        _ key: AnyStorageKey, _ resolved: ResolvedKey, removes: Bool, reason: String
+        _ key: AnyStorageKey, _ resolved: ResolvedKey, unread: Data? = nil, removes: Bool, reason: String
     ) async throws(StorageError) -> String? {
         for _ in 0..<Self.attempts {
             var views: [AtomicScope: StoreView] = [:]
             guard let stored = try await resolved.stored(&views) else { return nil }
             let value = try await resolved.opened(stored)
+            if let unread, value != unread { return nil }
             let mark = StableHash.of(stored)
             if !removes, let known = try await items(in: resolved.open).found.first(where: { $0.holds(mark, of: key) })
             {

@@ -125,7 +125,7 @@ extension StorageRouter {
             return value
         }
         // The attributes may belong to another value.
-        if let now = try await resolved.data(), now != data { return try await get(key) }
+        if try await resolved.data() != data { return try await get(key) }
         let format = key.serializer.format
         let other = recorded?.contentType.flatMap { $0.isEmpty || $0 == format.contentType ? nil : $0 }
         throw StorageError(

@@ -46,7 +46,7 @@ extension StorageRouter {
             if found.tag == chain.versionTag { return try key.serializer.decode(found.data) }
             return try await upgraded(key, chain, resolved, found)
         } catch  where chain.ifUndecodable == .quarantine && isUndecodable(error) {
-            return try await quarantined(key, resolved, error)
+            return try await quarantined(key, chain, resolved, found, error)
         } catch let error as StorageError {
             throw StorageError(error.code, "'\(resolved.address)': \(error.message)", hint: error.hint)
         }
@@ -77,17 +77,19 @@ extension StorageRouter {
         return try await chain.decode(now.data, versionTag: now.tag).value
     }
 
-    /// Puts a value aside that no version reads; then the key has none.
+    /// Puts a value aside that no version reads; then the key has none. One that was stored meanwhile is read.
     private func quarantined<Value>(
-        _ key: StorageKey<Value>, _ resolved: ResolvedKey, _ reason: any Error
+        _ key: StorageKey<Value>, _ chain: ValueChain<Value>, _ resolved: ResolvedKey, _ found: TaggedValue,
+        _ reason: any Error
     ) async throws -> Value? {
         let reason = (reason as? MigrationError)?.message ?? (reason as? StorageError)?.message ?? "\(reason)"
         let quarantine = Quarantine(access: try await access())
-        let id = try await quarantine.keep(AnyStorageKey(key), resolved, removes: true, reason: reason)
+        let id = try await quarantine.keep(
+            AnyStorageKey(key), resolved, unread: found.data, removes: true, reason: reason)
+        guard let id else { return try await chained(key, chain) }
         try await snapshot().log(
             .error, "migration",
-            "'\(resolved.address)' is read by no version, and now in quarantine"
-                + (id.map { " as '\($0)'" } ?? "") + ": \(reason)")
+            "'\(resolved.address)' is read by no version, and now in quarantine as '\(id)': \(reason)")
         return nil
     }
 

@@ -70,6 +70,7 @@ extension StorageRouter {
         for key: AnyStorageKey, from fill: @escaping @Sendable (UnsafeMutableRawBufferPointer) throws -> Int
     ) async throws {
         let resolved = try await resolve(KeyReference(key))
+        try await keepUnread(key, resolved)
         await note(resolved, key.descriptor)
         try await write(resolved, fill)
         let engine = try await engine()

@@ -56,6 +56,9 @@ public final class StorageRouter: StorageProviding, Sendable {
     let load: @Sendable () throws(StorageError) -> HostConfiguration
     /// The current snapshot's address; 0 before the first.
     private let current = Atomic<UInt>(0)
+    /// Held while interrupted work is resumed.
+    private let recovery = Mutex(())
+    private let hasRecovered = Atomic(false)
 
     private init(load: @escaping @Sendable () throws(StorageError) -> HostConfiguration) { self.load = load }
 
@@ -77,13 +80,22 @@ public final class StorageRouter: StorageProviding, Sendable {
 
     /// The current snapshot, created at the first use.
     func snapshot() async throws(StorageError) -> RouterSnapshot {
-        if let snapshot = published { return snapshot }
+        if hasRecovered.load(ordering: .acquiring), let snapshot = published { return snapshot }
         return try await onIOThread { () throws(StorageError) in
             // The first of several callers loads it; the others wait for the lock and find it done.
-            if let snapshot = self.published { return snapshot }
-            let snapshot = try self.publish { _ throws(StorageError) in }
-            self.recover(snapshot)
+            let snapshot =
+                if let known = self.published { known } else { try self.publish { _ throws(StorageError) in } }
+            self.recoverOnce(snapshot)
             return snapshot
+        }
+    }
+
+    /// Resumes interrupted work before the first use, whichever call has made the snapshot.
+    private func recoverOnce(_ snapshot: RouterSnapshot) {
+        recovery.withLock { _ in
+            guard !hasRecovered.load(ordering: .relaxed) else { return }
+            recover(snapshot)
+            hasRecovered.store(true, ordering: .releasing)
         }
     }
 

@@ -103,8 +103,9 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
         _ = await earlier?.result
         if !isLoaded { try await load() }
         guard state.withLock({ $0.revision == revision }) else { return }
-        defer { state.withLock { if $0.revision == revision { $0.writing = nil } } }
+        // A write that has failed stays, for save().
         try await router.set(value, for: key)
+        state.withLock { if $0.revision == revision { $0.writing = nil } }
     }
 
     private func forget(_ listener: Int) {
