@@ -123,8 +123,12 @@ struct StagedGroup {
         for (index, change) in changes.enumerated() {
             let handle = try place.handle(index)
             let current = try open.store.get(change.key)
-            let record = StagedRecord(value: change.value, replaces: current)
-            staged.append(StorageChange(key: handle.handle, value: record.encoded, attributes: change.attributes))
+            // A staged value that has expired would be taken for one that is in place.
+            let isExpired = change.attributes?.expires.map { $0 <= Moment.now } ?? false
+            let record = StagedRecord(value: isExpired ? nil : change.value, replaces: current)
+            staged.append(
+                StorageChange(
+                    key: handle.handle, value: record.encoded, attributes: isExpired ? nil : change.attributes))
             handles.append(handle)
         }
         try withExtendedLifetime(handles) { () throws(StorageError) in try open.apply(staged) }

@@ -208,6 +208,7 @@ struct BulkRun: Sendable {
             migration, known?.state ?? .published, after: (ContinuousClock().now - start) / .seconds(1),
             ledger.snapshot.settings, known?.expires)
         row.bulk = progress
+        row.unwiped = known?.unwiped
         return LedgerEntry(ledger: ledger.ledger, page: page, row: row)
     }
 

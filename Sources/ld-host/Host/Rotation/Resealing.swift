@@ -187,7 +187,7 @@ extension Resealing {
     ) throws(StorageError) -> Move? {
         let reader = try reader(of: finding)
         guard let kept = try keptAttributes(of: reader), kept.size ?? .max <= LargeMove.least,
-            let stored = try view.read(reader)
+            let stored = try view.read(reader), try keptAttributes(of: reader) == kept
         else { return nil }
         let (data, header) = try reader.opened(stored)
         guard let header, isStale(header, active: active.id) else { return nil }

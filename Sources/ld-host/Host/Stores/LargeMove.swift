@@ -21,13 +21,22 @@ struct LargeMove: Sendable {
 
     /// Copies the value. It replaces the destination as a whole, unless `attributes` or `check` throws before.
     ///
-    /// - Parameter isKept: Whether to keep a value that someone else writes to the destination meanwhile, up to the
-    ///   moment when the store puts the copy in place.
-    /// - Throws: `busy` if there was one.
-    func copy(attributes: ValueAttributes?, keeping isKept: Bool) throws(StorageError) {
+    /// - Parameters:
+    ///   - isKept: Whether to keep a value that someone else writes to the destination meanwhile, up to the moment when
+    ///     the store puts the copy in place.
+    ///   - holds: Whether the copy is still wanted then.
+    /// - Throws: `busy` if there was one, or if it is not.
+    func copy(
+        attributes: ValueAttributes?, keeping isKept: Bool, if holds: () throws(StorageError) -> Bool = { true }
+    ) throws(StorageError) {
         try source.copy(
             to: destination, attributes: attributes,
             ifHolds: { () throws(StorageError) in
+                guard try holds() else {
+                    throw StorageError(
+                        .busy, "another process changed one of the two values while one was being copied",
+                        hint: "try again")
+                }
                 guard isKept, try destination.store.exists(destination.handle) else { return }
                 throw StorageError(
                     .busy, "another process stored a value at the destination while one was being copied there",

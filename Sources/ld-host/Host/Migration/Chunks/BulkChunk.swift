@@ -24,6 +24,8 @@ struct BulkChunk {
         var bytes = 0
         /// How many values stay, since their destination has one.
         var kept = 0
+        /// Whether the last one was changed while it was read, so that its attributes may be another write's.
+        var isTorn = false
     }
 
     /// The most bytes of all values but the last.
@@ -61,7 +63,7 @@ struct BulkChunk {
             var content = try content(names.prefix(most), sources, destinations, progress.chunks)
             progress.kept += content.kept
             progress.after = names.prefix(content.count).last ?? progress.after
-            guard !content.moves.isEmpty else {
+            guard !content.moves.isEmpty || content.isTorn else {
                 entry.row.bulk = progress
                 return content.count
             }
@@ -71,7 +73,10 @@ struct BulkChunk {
             if dropped > 0 { progress.dropped = (progress.dropped ?? 0) + dropped }
             next.row.bulk = progress
             let (number, records) = try ledger.add(content.record.encoded(), of: writes.count, to: &next.row)
-            guard try next.commit(with: ChunkWrite.changes(writes) + records, views: [destinations]) else {
+            guard
+                try !content.isTorn
+                    && next.commit(with: ChunkWrite.changes(writes) + records, views: [destinations])
+            else {
                 most = max(1, content.count / 2)
                 conflicts += content.count == 1 ? 1 : 0
                 guard conflicts == Self.attempts, let name = names.first else { continue }
@@ -109,6 +114,8 @@ struct BulkChunk {
             if content.count > 0, !migration.changesValues, given?.size ?? 0 > LargeMove.least { break }
             content.count += 1
             guard let stored = try sources.read(source) else { continue }
+            content.isTorn = try source.readAttributes() != given
+            if content.isTorn { break }
             let destination = try ledger.destination.key(
                 migration.destinationName(of: name), ledger.attributes(of: given, isChanged: false))
             let replaced = try destinations.read(destination)

@@ -35,8 +35,12 @@ extension BulkLedger {
         let records = try add(record.encoded(), of: 1, to: &entry.row).changes
         try entry.commit(with: records)
         var isChanged = false
-        do throws(StorageError) { try value.publish(destination.attributes, keeping: !isReplaced) } catch {
-            isChanged = try !isReplaced && destination.isStored()
+        do throws(StorageError) {
+            try value.publish(destination.attributes, keeping: !isReplaced) { () throws(StorageError) in
+                try source.readAttributes() == given
+            }
+        } catch {
+            isChanged = try source.readAttributes() != given || !isReplaced && destination.isStored()
             guard error.code == .busy, isChanged else { throw error }
         }
         if try !finishLarge(number, &record, &entry) {
@@ -119,7 +123,10 @@ extension BulkLedger {
                 .validationFailed, "'\(value.source.address)' does not read back as it was; nothing was removed")
         }
         guard item.flags.contains(.isReplaced) else { return }
-        try value.restore(from: image(.destination, of: value.destination, number, 0))
+        try value.restore(from: image(.destination, of: value.destination, number, 0)) { () throws(StorageError) in
+            let digest = try value.copy.digest()
+            return digest == item.destination || digest == nil && isGone
+        }
     }
 
     /// Whether a destination has what the migration left there, and had nothing before.

@@ -19,10 +19,14 @@ struct LargeChunk: Sendable {
 
     /// Copies the value to its destination.
     ///
-    /// - Parameter isKept: Whether to keep a value that someone else writes there meanwhile.
-    /// - Throws: `busy` if there was one.
-    func publish(_ attributes: ValueAttributes?, keeping isKept: Bool) throws(StorageError) {
-        try move.copy(attributes: attributes, keeping: isKept)
+    /// - Parameters:
+    ///   - isKept: Whether to keep a value that someone else writes there meanwhile.
+    ///   - holds: Whether the attributes still are those of the source.
+    /// - Throws: `busy` if there was one, or if they are not.
+    func publish(
+        _ attributes: ValueAttributes?, keeping isKept: Bool, if holds: () throws(StorageError) -> Bool
+    ) throws(StorageError) {
+        try move.copy(attributes: attributes, keeping: isKept, if: holds)
     }
 
     /// Removes the source if the destination has its bytes.
@@ -41,8 +45,12 @@ struct LargeChunk: Sendable {
     }
 
     /// Copies the value that was replaced back to the destination.
-    func restore(from image: ResolvedKey) throws(StorageError) {
+    ///
+    /// - Parameter holds: Whether the destination is still as the migration left it.
+    /// - Throws: `busy` if it is not.
+    func restore(from image: ResolvedKey, if holds: () throws(StorageError) -> Bool) throws(StorageError) {
         let attributes = destination.keepsAttributes ? try image.readAttributes()?.kept : nil
-        try image.sealed.copy(to: copy, attributes: attributes)
+        try LargeMove(source: image.sealed, destination: copy).copy(
+            attributes: attributes, keeping: false, if: holds)
     }
 }

@@ -49,6 +49,7 @@ extension RowChunk {
         var change = LedgerRow.Change(move.destination.key, mark: move.destination.mark)
         var source = LedgerRow.Change(move.source.key, mark: nil)
         source.isMoved = true
+        let given = try move.source.resolved.readAttributes()
         let value = LargeChunk(source: move.source.resolved, destination: try move.target(dataVersion))
         if move.destination.isStored {
             change.before = try value.copy.storedDigest()
@@ -66,7 +67,10 @@ extension RowChunk {
         entry.row.removed = [source]
         (written, removed) = ([value.destination], [value.source])
         try entry.commit(with: former)
-        try value.publish(value.destination.attributes, keeping: isKept && change.before == nil)
+        try value.publish(value.destination.attributes, keeping: isKept && change.before == nil) {
+            () throws(StorageError) in
+            try move.source.resolved.readAttributes() == given
+        }
     }
 
     /// Compares, removes the source, and records that.
@@ -120,7 +124,7 @@ extension RowChunk {
         }
         var changes = images
         if let image, try !change.isBeforeExpired || image.isStored() {
-            try value.restore(from: image)
+            try value.restore(from: image) { () throws(StorageError) in try isUnchanged(value, replaced) }
         } else {
             changes.insert(destination.changing(to: nil), at: 0)
         }
