@@ -35,6 +35,12 @@ struct Arguments: Sendable {
         }
     }
 
+    /// The name of an option in a message, if it cannot be a value that begins with a dash: a secret stays unsaid.
+    private static func shown(_ name: String) -> String {
+        let isName = name.hasPrefix("--") && name.dropFirst(2).allSatisfy { $0 == "-" || ("a"..."z").contains($0) }
+        return isName || name.count == 2 ? " '\(name)'" : ""
+    }
+
     private mutating func take(
         _ word: String, from words: inout ArraySlice<String>, _ options: [Command.Option]
     ) throws {
@@ -45,7 +51,7 @@ struct Arguments: Sendable {
                 name.hasPrefix("--")
                 ? EditDistance.nearest(to: name, in: options.map(\.name), within: 2) : nil
             throw UsageError(
-                "unknown option '\(name)'",
+                "unknown option\(Self.shown(name))",
                 hint: (near.map { "did you mean '\($0)'? " } ?? "")
                     + "put -- before an argument that starts with a dash; see: ld-host help")
         }

@@ -71,7 +71,9 @@ struct Completion {
         // What is explained in one list and not in another stands once.
         let found = await Completion(words).candidates().map { ($0.text, $0) }
         let candidates = Dictionary(found) { $0.help.isEmpty ? $1 : $0 }
-        for candidate in candidates.values.sorted() { Output.line(candidate.line) }
+        for candidate in candidates.values.sorted() where "\(Printable(candidate.text))" == candidate.text {
+            Output.line(candidate.line)
+        }
     }
 
     /// The words that begin as the current one does.
@@ -305,7 +307,7 @@ extension Completion {
 
 extension Completion.Candidate {
     /// The line for a shell.
-    fileprivate var line: String { help.isEmpty ? text : "\(text)\t\(help)" }
+    fileprivate var line: String { help.isEmpty ? text : "\(text)\t\(Printable(help))" }
 }
 
 extension Array {

@@ -34,7 +34,11 @@ package enum InspectionProcess {
         var ends: [Int32] = [-1, -1]
         guard ld_linux_pipe2(&ends, O_CLOEXEC) == 0 else { return failure("no pipe: \(text(errno))") }
         let child = ld_linux_fork()
-        guard child >= 0 else { return failure("no process: \(text(errno))") }
+        guard child >= 0 else {
+            let reason = text(errno)
+            for end in ends { close(end) }
+            return failure("no process: \(reason)")
+        }
         if child == 0 { load(path, ends[1]) }
         close(ends[1])
         defer { close(ends[0]) }

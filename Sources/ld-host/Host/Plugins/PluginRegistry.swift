@@ -296,12 +296,18 @@ extension PluginIndex.Contents {
 }
 
 extension PluginIndex.Entry {
+    /// In seconds: a year.
+    private static let longestWait = 31_536_000.0
+
     fileprivate init?(_ json: JSON) {
         guard case .object(let members) = json.content, case .array(let numbers)? = members["identity"]?.content,
             let report = members["report"].flatMap({ PluginInspector.Report($0) })
         else { return nil }
         var waited: Double?
-        if case .number(let text)? = members["waited"]?.content { waited = Double(text) }
+        if case .number(let text)? = members["waited"]?.content {
+            guard let seconds = Double(text), (0...Self.longestWait).contains(seconds) else { return nil }
+            waited = seconds
+        }
         self.init(identity: numbers.compactMap(\.integer), report: report, waited: waited)
     }
 
