@@ -13,6 +13,7 @@ struct BatchLock: ~Copyable {
     init(in directory: DurableDirectory, patience: Duration) throws(StorageError) {
         let start = ContinuousClock.now
         let deadline = start + patience
+        var pause = LockPause(from: 100, to: 20_000)
         while true {
             let folder = try directory.folderForWriting()
             let opened = Descriptor.open(
@@ -23,7 +24,7 @@ struct BatchLock: ~Copyable {
                 if code == ENOENT, ContinuousClock.now < deadline { continue }
                 // Another user has just created the file, and not opened it to the group yet.
                 if code == EACCES, folder.isShared, ContinuousClock.now < start + Self.opening {
-                    usleep(1000)
+                    pause.take()
                     continue
                 }
                 throw directory.failure(code, "open", Self.name)
