@@ -74,7 +74,7 @@ public struct AnyStorageMigration: Sendable {
         revision = 1
         sources = migration.sources
         dependencies = []
-        conflictPolicy = .keepDestination
+        conflictPolicy = migration.conflictPolicy
         effect = .brings
         summary = migration.summary
         fingerprint = nil
@@ -108,8 +108,13 @@ package protocol UntypedMigration: Sendable {
     var id: String { get }
     var summary: String { get }
     var sources: [AnyStorageKey] { get }
+    var conflictPolicy: MigrationConflictPolicy { get }
 
     func shouldMigrate(using router: any StorageProviding, context: MigrationContext) async throws -> Bool
     func migrate(using router: any StorageProviding, context: MigrationContext) async throws -> MigrationResult
     func validate() throws(MigrationError)
+}
+
+extension UntypedMigration {
+    package var conflictPolicy: MigrationConflictPolicy { .keepDestination }
 }

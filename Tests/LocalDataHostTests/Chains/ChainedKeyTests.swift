@@ -244,6 +244,8 @@ final class ConversionCount: Sendable {
         // The lock of the store's migrations cannot be taken there.
         let locks = try await router.access().snapshot.settings.folders.migrations
         try? FileManager.default.removeItem(atPath: locks)
+        try FileManager.default.createDirectory(
+            at: URL(filePath: locks).deletingLastPathComponent(), withIntermediateDirectories: true)
         try Data().write(to: URL(filePath: locks))
         #expect(try await router.get(key).title == "hello")
         #expect(try await router.attributes(of: AnyStorageKey(key))?.versionTag == nil)

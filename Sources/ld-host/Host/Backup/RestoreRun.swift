@@ -7,6 +7,7 @@ internal import LocalDataAPI
 struct RestoreRun {
     private let found: RestoreComparison
     private let snapshot: RouterSnapshot
+    private let restored = RestoredPlaces()
 
     /// - Parameter found: The result of the first pass, without conflicts.
     init(_ found: RestoreComparison) {
@@ -36,6 +37,8 @@ struct RestoreRun {
                 }
             }
         }
+        // Keys that have been moved since the backup was made find their values where these were then.
+        snapshot.places.add(restored.entries.map { (.found, $0) }, isUse: false, snapshot.settings.folders)
         // A ring that was missing is there now.
         snapshot.rings.forgetKeys()
         return report
@@ -99,6 +102,11 @@ struct RestoreRun {
         let lent = try target.keys(keys)
         var (data, isWhole) = try reader.gather(atMost: LargeMove.least)
         defer { data.resetBytes(in: 0..<data.count) }
+        if item.kind == .value {
+            restored.add(
+                item, at: address.place, isSealed: data.withUnsafeBytes { EnvelopeHeader.begins($0) },
+                of: snapshot.settings)
+        }
         if isWhole {
             let bytes = try target.sealed(data, under: lent, attributes: item.attributes)
             return try batch.add(bytes, item.attributes, to: target, at: address, in: open)
@@ -128,6 +136,20 @@ struct RestoreRun {
         }
         try add(Data(RingList.Kind.ring.rawValue.utf8), at: list.address(item.scope, item.name))
         try add(data, at: found.address(of: item))
+    }
+}
+
+/// The keys that restored values belong to, as far as they are recorded.
+private final class RestoredPlaces {
+    private(set) var entries: [PlaceEntry] = []
+
+    func add(_ item: BackupItem, at place: StorageNamespace, isSealed: Bool, of settings: HostSettings) {
+        guard let owner = item.attributes.owner, !owner.isEmpty else { return }
+        let serializer = item.attributes.serializer.flatMap { SerializerFormat(rawValue: $0) } ?? .data
+        let key = StorageKeyDescriptor(
+            name: item.name, domain: .custom(name: place.domain, scope: place.scope),
+            security: isSealed ? .recommended : .none, serializer: serializer, owner: owner, description: "")
+        entries.append(PlaceEntry(key, at: place, of: settings.appID))
     }
 }
 

@@ -5,23 +5,25 @@ internal import LocalDataAPI
 extension MigrationEngine {
     /// Whether a key that has no value may get one by a migration. Opens no pack.
     func mayBringData<Value>(to key: StorageKey<Value>) async throws -> Bool {
-        try await mayBringData(key.hasMigration, key.owner, key.name)
+        try await mayBringData(key.hasMigration, key.owner, key.name, key.domain)
     }
 
     /// The same for a key without its type.
     func mayBringData(to key: AnyStorageKey) async throws -> Bool {
-        try await mayBringData(key.migration != nil, key.descriptor.owner, key.descriptor.name)
+        try await mayBringData(key.migration != nil, key.descriptor.owner, key.descriptor.name, key.descriptor.domain)
     }
 
     /// The same for a change of a batch.
     func mayBringData(to change: StorageBatch.Change) async throws -> Bool {
-        try await mayBringData(change.hasMigration, change.key.owner, change.key.name)
+        try await mayBringData(change.hasMigration, change.key.owner, change.key.name, change.key.domain)
     }
 
-    private func mayBringData(_ hasMigration: Bool, _ owner: String, _ name: String) async throws -> Bool {
+    private func mayBringData(
+        _ hasMigration: Bool, _ owner: String, _ name: String, _ domain: StorageDomain
+    ) async throws -> Bool {
         if hasMigration || !registry.isEmpty { return true }
         if !snapshot.packs.isEmpty { return true }
-        return try await mayBeElsewhere(owner, name)
+        return try await mayBeElsewhere(owner, name, domain)
     }
 
     /// Opens the packs of the configuration and registers their migrations, unless that is done.

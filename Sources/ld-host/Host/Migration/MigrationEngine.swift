@@ -5,8 +5,6 @@ internal import LocalDataAPI
 struct MigrationEngine: Sendable {
     let access: StoreAccess
     let registry: MigrationRegistry
-    /// Where values were written.
-    let history: PlaceHistory
     /// Whether this device leads its sync group; `nil` if it is in none, or nothing carries its values.
     var standing: @Sendable () async throws(StorageError) -> SyncStanding? = { () throws(StorageError) in nil }
 
@@ -42,7 +40,9 @@ struct MigrationEngine: Sendable {
     }
 
     /// Brings data to a key that has no value, if there is any.
-    func bringData(to key: AnyStorageKey) async throws {
+    ///
+    /// - Parameter path: The ids of the migrations that need it.
+    func bringData(to key: AnyStorageKey, for path: [String] = []) async throws {
         let migrations = try await migrations(for: key)
         let ranges = try await bulkMigrations(for: key)
         guard !migrations.isEmpty || !ranges.isEmpty else { return }
@@ -52,8 +52,8 @@ struct MigrationEngine: Sendable {
                 "'\(key.descriptor.domain)/\(key.descriptor.name)' was asked for by a migration, and has one itself; "
                     + "a migration has to use the router that it is given")
         }
-        for migration in migrations where migration.effect == .brings {
-            _ = try await migrate(migration, onConflict: nil)
+        for migration in migrations where migration.effect == .brings && !path.contains(migration.id) {
+            _ = try await migrate(migration, onConflict: nil, after: path)
         }
         for migration in ranges { try await bring(key, by: migration) }
         // What none of them has brought may be where the key was before.
@@ -81,6 +81,7 @@ struct MigrationEngine: Sendable {
                 return MigrationResult(success: true, outcome: .skipped(reason: reason))
             }
             if !areDependenciesDone { try await runDependencies(of: .single(migration), path) }
+            if !Self.isMigrating { try await bringSources(of: migration, path) }
             let destination = try await access.resolve(KeyReference(migration.destinationKey))
             let policy = onConflict ?? migration.conflictPolicy
             let result = try await registry.once("\(migration.id)\n\(destination.address)\n\(policy)") {
@@ -119,6 +120,26 @@ struct MigrationEngine: Sendable {
                 throw MigrationError(.unresolvedDependency, "it depends on '\(id)', which depends on it")
             }
             _ = try await migrate(dependency, onConflict: nil, after: path + [migration.id])
+        }
+    }
+
+    /// Brings data to the sources of a migration that have none, if they have migrations themselves, or were at other
+    /// places: a user may have left out the releases in which the app would have read them.
+    private func bringSources(of migration: AnyStorageMigration, _ path: [String]) async throws {
+        for source in migration.sources where source.place == nil {
+            let place = try settings.place(of: source.descriptor.domain)
+            let address = StorageAddress(place, name: source.descriptor.name)
+            let isDestination =
+                try source.hasMigration
+                || registry.migrations.contains {
+                    let destination = $0.destinationDescriptor
+                    return try StorageAddress(settings.place(of: destination.domain), name: destination.name) == address
+                }
+            if !isDestination {
+                guard try await mayBeElsewhere(source.descriptor, place) else { continue }
+            }
+            guard try await !access.resolveUnlisted(KeyReference(source)).exists() else { continue }
+            try await bringData(to: source, for: path + [migration.id])
         }
     }
 

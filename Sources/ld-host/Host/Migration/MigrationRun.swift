@@ -82,6 +82,10 @@ struct MigrationRun: Sendable {
             guard !chunk.row.changes.isEmpty else { return work.result.became(unchanged, work.duration) }
             try await ledger.step(&chunk, with: keys) { try $0.verify() }
         }
+        await engine.noteBrought(
+            changed.compactMap { entry in
+                entry.change?.isSet == true ? entry.setter.map { ($0.descriptor, entry.resolved) } : nil
+            }, from: migration.sources)
         return await cleaned(chunk.row, chunk.page, work.result.became(outcome, work.duration))
     }
 

@@ -18,7 +18,7 @@ extension StorageRouter {
         } else if let data = try readAtOnce(key.slot) {
             do { return try key.serializer.decode(data) } catch { return try await textValue(in: data, of: key, error) }
         }
-        let resolved = try await resolve(key)
+        let resolved = try await resolveForReading(key)
         if !key.isChained, let data = try await broughtData(of: resolved, key) {
             do { return try key.serializer.decode(data) } catch { return try await textValue(in: data, of: key, error) }
         }
@@ -33,10 +33,11 @@ extension StorageRouter {
     ///   (either).
     public func set<Value>(_ value: Value, for key: StorageKey<Value>) async throws {
         let resolved = try await resolve(key)
+        try await requireOwner(resolved, .from(key))
         let data = try key.serializer.encode(value)
         if !resolved.isSettled.load(ordering: .relaxed), try await setFirst(data, resolved, key) { return }
-        await note(resolved, .from(key))
         try await resolved.set(data)
+        await note(resolved, .from(key))
     }
 
     /// Sets a value for the first time if there is older data that it supersedes.
@@ -61,6 +62,7 @@ extension StorageRouter {
     @discardableResult
     public func remove<Value>(_ key: StorageKey<Value>) async throws -> Bool {
         let resolved = try await resolve(key)
+        try await requireOwner(resolved, .from(key))
         guard try await engine().mayBringData(to: key) else { return try await resolved.remove() }
         return try await removeSuperseding(resolved, AnyStorageKey(key))
     }
@@ -69,9 +71,16 @@ extension StorageRouter {
     @_disfavoredOverload
     public func remove<Value>(_ key: StorageKey<Value>) async throws { _ = try await remove(key) as Bool }
 
-    /// Whether a value is stored, even an empty one.
+    /// Whether a value is stored, even an empty one: at the key's place, or at one where the key was before.
+    ///
+    /// - Throws: `conflict` if nothing shows which of several values is the key's.
     public func exists<Value>(_ key: StorageKey<Value>) async throws -> Bool {
-        try await resolve(key).exists()
+        let resolved = try await resolveForReading(key)
+        guard try await !resolved.exists() else {
+            await noteFound(resolved, .from(key))
+            return true
+        }
+        return try await engine().isElsewhere(AnyStorageKey(key), resolved)
     }
 
     /// The stored value, or else what the key's migration brings; `nil` if there is neither.
@@ -79,18 +88,23 @@ extension StorageRouter {
     /// - Throws: What ``get(_:)`` throws, except `notFound`.
     func stored<Value>(_ key: StorageKey<Value>) async throws -> Value? {
         if let chain = key.chain { return try await chained(key, chain) }
-        guard let data = try await broughtData(of: resolve(key), key) else { return nil }
+        guard let data = try await broughtData(of: resolveForReading(key), key) else { return nil }
         do { return try key.serializer.decode(data) } catch { return try await textValue(in: data, of: key, error) }
     }
 
     /// The stored bytes, or else what the key's migration brings.
     private func broughtData<Value>(of resolved: ResolvedKey, _ key: StorageKey<Value>) async throws -> Data? {
-        if let data = try await resolved.data() { return data }
+        if let data = try await resolved.data() {
+            await noteFound(resolved, .from(key))
+            return data
+        }
         let engine = try await engine()
         guard try await engine.mayBringData(to: key) else { return nil }
         // Another call may bring it.
         try await engine.bringData(to: AnyStorageKey(key))
-        return try await resolved.data()
+        guard let data = try await resolved.data() else { return nil }
+        await noteFound(resolved, .from(key))
+        return data
     }
 
     /// The bytes, if the key is resolved, its store may be called on the caller's thread, and a value is stored.

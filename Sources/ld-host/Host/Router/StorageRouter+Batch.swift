@@ -41,12 +41,20 @@ extension StorageRouter {
         var changes: [BatchChange] = []
         var keys: [(key: AnyStorageKey, resolved: ResolvedKey)] = []
         var indices: [BatchChange.Target: Int] = [:]
+        var writes: [(key: StorageKeyDescriptor, resolved: ResolvedKey)] = []
+        var removals: [(key: StorageKeyDescriptor, resolved: ResolvedKey)] = []
         for change in batch.changes {
             let resolved = try await resolve(change.key)
             if let refusal = resolved.refusal { throw refusal }
+            try await requireOwner(resolved, change.wholeKey.descriptor)
             if let key = change.chainedKey, change.value != nil { try await keepUnread(key, resolved) }
             let value = try await resolved.sealedValue()
             if try await engine.mayBringData(to: change) { keys.append((change.wholeKey, resolved)) }
+            if change.value == nil {
+                removals.append((change.wholeKey.descriptor, resolved))
+            } else if !resolved.isNoted.load(ordering: .relaxed) {
+                writes.append((change.wholeKey.descriptor, resolved))
+            }
             let written = try change.expires.map { try resolved.writing(resolved.attributes(expires: $0)) }
             let made = BatchChange(written ?? resolved, value: value, data: change.value)
             if let index = indices[made.target] {
@@ -56,8 +64,11 @@ extension StorageRouter {
                 changes.append(made)
             }
         }
-        if !keys.isEmpty, try await engine.applySuperseding(keys, with: changes, progress: progress) { return }
-        try await engine.access.apply(changes, progress: progress)
+        let isApplied =
+            keys.isEmpty ? false : try await engine.applySuperseding(keys, with: changes, progress: progress)
+        if !isApplied { try await engine.access.apply(changes, progress: progress) }
+        await engine.noteWrites(writes)
+        for (key, resolved) in removals { await engine.note(.removed, resolved, key) }
     }
 }
 

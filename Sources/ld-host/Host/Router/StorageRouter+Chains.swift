@@ -9,12 +9,16 @@ extension StorageRouter {
         if let data = try currentAtOnce(key.slot, chain.versionTag), let value = try? key.serializer.decode(data) {
             return value
         }
-        let resolved = try await resolve(key)
-        if let found = try await resolved.tagged() { return try await value(of: key, chain, resolved, found) }
+        let resolved = try await resolveForReading(key)
+        if let found = try await resolved.tagged() {
+            await noteFound(resolved, .from(key))
+            return try await value(of: key, chain, resolved, found)
+        }
         let engine = try await engine()
         guard try await engine.mayBringData(to: key) else { return nil }
         try await engine.bringData(to: AnyStorageKey(key))
         guard let found = try await resolved.tagged() else { return nil }
+        await noteFound(resolved, .from(key))
         return try await value(of: key, chain, resolved, found)
     }
 

@@ -95,6 +95,7 @@ extension StorageRouter {
         guard try await resolved.remove(ifRevision: revision.number) else {
             throw Self.conflict(resolved, .revision(0))
         }
+        await noteRemoved(resolved, .from(key))
     }
 
     /// Stores a value that expires: from then on it is absent to every reader.
@@ -105,14 +106,14 @@ extension StorageRouter {
     /// - Throws: What ``set(_:for:)`` throws; `unsupported` if the store's values cannot expire.
     public func set<Value>(_ value: Value, for key: StorageKey<Value>, expires: Date) async throws {
         let resolved = try await settled(key)
-        await note(resolved, .from(key))
         let attributes = resolved.attributes(expires: expires.nanoseconds)
         try await resolved.set(try key.serializer.encode(value), attributes: attributes)
+        await note(resolved, .from(key))
     }
 
     /// When the stored value expires; `nil` if never, or if there is no value.
     public func expiry<Value>(of key: StorageKey<Value>) async throws -> Date? {
-        let expires = try await resolve(key).storedAttributes()?.expires
+        let expires = try await resolveForReading(key).storedAttributes()?.expires
         return expires.map { Date(nanoseconds: $0) }
     }
 
@@ -122,10 +123,10 @@ extension StorageRouter {
         let resolved = try await settled(key)
         let data = try key.serializer.encode(value)
         let attributes = expires.map { resolved.attributes(expires: $0.nanoseconds) } ?? resolved.attributes
-        await note(resolved, .from(key))
         guard let revision = try await resolved.set(data, attributes: attributes, if: condition) else {
             throw Self.conflict(resolved, condition)
         }
+        await note(resolved, .from(key))
         return StorageRevision(revision)
     }
 
@@ -141,7 +142,7 @@ extension StorageRouter {
 
     /// The key's resolution, once no older data can come to it any more and its value is of the current version.
     func settled<Value>(_ key: StorageKey<Value>) async throws -> ResolvedKey {
-        let resolved = try await resolve(key)
+        let resolved = try await resolveForReading(key)
         guard !resolved.isSettled.load(ordering: .relaxed) else { return resolved }
         if let chain = key.chain {
             _ = try await chained(key, chain)

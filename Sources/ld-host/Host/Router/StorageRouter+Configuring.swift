@@ -5,13 +5,14 @@ extension StorageRouter {
     /// Sets the identifiers that keys leave out. Values stored under other identifiers stay where they are. After an
     /// invalid identifier, every call throws `invalidConfiguration` until a valid one is set.
     public func updateStorageConfiguration(_ configuration: StorageConfiguration) async {
+        state.withLock { $0.places }.settingsChanged()
         await publishOrFail { $0.storage = configuration }
     }
 
     /// Sets the sub-directory of this app's files. The next `get` of a typed key brings its value from the old
     /// location. After an invalid sub-directory, every call throws `invalidConfiguration` until a valid one is set.
     public func updateFileStorageConfiguration(_ configuration: FileStorageConfiguration) async {
-        placeHistory.settingsChanged()
+        state.withLock { $0.places }.settingsChanged()
         await publishOrFail { $0.files = configuration }
     }
 
@@ -54,6 +55,7 @@ extension StorageRouter {
     ///
     /// - Throws: `invalidConfiguration` if the result is invalid; then nothing has changed.
     public func configure(_ path: String, _ value: AnyCodable) async throws {
+        state.withLock { $0.places }.settingsChanged()
         _ = try await onIOThread { () throws(StorageError) in
             try self.publish { (state) throws(StorageError) in
                 var configuration = if let loaded = state.configuration { loaded } else { try self.load() }
@@ -90,10 +92,8 @@ extension StorageRouter {
         let engine = try await engine()
         await engine.note(
             catalog.allKeys.compactMap { key in
-                (try? engine.settings.place(of: key.descriptor.domain)).map {
-                    PlaceHistory.Entry(key.descriptor, at: $0)
-                }
-            })
+                (try? engine.settings.place(of: key.descriptor.domain)).map { (.declared, key.descriptor, $0) }
+            }, isUse: false)
     }
 
     /// Registers a plugin that is linked into this program, by the result of its `Plugin.export`.

@@ -11,7 +11,7 @@ extension StorageRouter {
     /// The same of a snapshot.
     func engine(_ snapshot: RouterSnapshot) -> MigrationEngine {
         MigrationEngine(
-            access: StoreAccess(snapshot: snapshot), registry: migrationRegistry, history: placeHistory,
+            access: StoreAccess(snapshot: snapshot), registry: migrationRegistry,
             standing: { () throws(StorageError) in try await SyncDevice.standing(snapshot) })
     }
 
@@ -251,11 +251,23 @@ extension StorageRouter {
         migrationRegistry.preferences = preferences
     }
 
-    /// Records the location of a key's value at its first write by this router.
+    /// Records the location of a key's value at its first write by this router, and the first after a removal.
     @inline(__always)
     func note(_ resolved: ResolvedKey, _ descriptor: @autoclosure () -> StorageKeyDescriptor) async {
         guard !resolved.isNoted.load(ordering: .relaxed) else { return }
-        try? await engine().note(resolved, descriptor())
+        try? await engine().note(.set, resolved, descriptor())
+    }
+
+    /// Records the location of a value that was found, at its first use by this router.
+    @inline(__always)
+    func noteFound(_ resolved: ResolvedKey, _ descriptor: @autoclosure () -> StorageKeyDescriptor) async {
+        guard !resolved.isUsed.load(ordering: .relaxed) else { return }
+        try? await engine().note(.found, resolved, descriptor())
+    }
+
+    /// Records that a key's value was removed.
+    func noteRemoved(_ resolved: ResolvedKey, _ descriptor: @autoclosure () -> StorageKeyDescriptor) async {
+        try? await engine().note(.removed, resolved, descriptor())
     }
 
     /// The packs of the configuration, opened.

@@ -38,7 +38,8 @@ extension StorageRouter {
         for path in settings.catalogs { try described.add(CatalogManifest(file: path), settings: settings) }
         return RouterSnapshot(
             settings: settings, registry: registry, catalog: catalog, described: described, log: log, crypto: crypto,
-            rings: rings, providers: providers, packs: packs(of: settings, registry: registry, log: log, in: &state),
+            rings: rings, providers: providers, places: state.places,
+            packs: packs(of: settings, registry: registry, log: log, in: &state),
             transport: transport(opener, keychain: keychain, slots, in: &state),
             opener: opener, slots: slots)
     }
@@ -139,6 +140,29 @@ extension StorageRouter {
     func resolve<Value>(_ key: StorageKey<Value>) async throws(StorageError) -> ResolvedKey {
         if let resolved = known(key.slot) { return resolved.takeUnretainedValue() }
         return try await resolve(KeyReference(key))
+    }
+
+    /// Resolves a key whose value is to be read: if another place has a newer one, that is brought first.
+    ///
+    /// - Throws: Besides, `conflict` if nothing shows which of two values is the key's.
+    func resolveForReading<Value>(_ key: StorageKey<Value>) async throws -> ResolvedKey {
+        let resolved = try await resolve(key)
+        guard resolved.isDoubtful else { return resolved }
+        try await engine().settlePlace(of: AnyStorageKey(key), resolved)
+        return try await resolve(key)
+    }
+
+    /// The same for a key without its type.
+    func resolveForReading(_ key: AnyStorageKey) async throws -> ResolvedKey {
+        let resolved = try await resolve(KeyReference(key))
+        guard resolved.isDoubtful else { return resolved }
+        try await engine().settlePlace(of: key, resolved)
+        return try await resolve(KeyReference(key))
+    }
+
+    /// - Throws: `conflict` if the value at a key's place belongs to another owner's.
+    func requireOwner(_ resolved: ResolvedKey, _ key: @autoclosure () -> StorageKeyDescriptor) async throws {
+        if resolved.isDoubtful { try await engine().requireOwner(key(), resolved) }
     }
 }
 

@@ -38,8 +38,11 @@ extension StorageRouter {
         for key: AnyStorageKey, verifying verification: StreamVerification = .whole,
         _ body: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
     ) async throws -> Bool {
-        let resolved = try await resolve(KeyReference(key))
-        if try await read(resolved, verification, body) { return true }
+        let resolved = try await resolveForReading(key)
+        if try await read(resolved, verification, body) {
+            await noteFound(resolved, key.descriptor)
+            return true
+        }
         let engine = try await engine()
         guard try await engine.mayBringData(to: key) else { return false }
         try await engine.bringData(to: key)
@@ -70,9 +73,10 @@ extension StorageRouter {
         for key: AnyStorageKey, from fill: @escaping @Sendable (UnsafeMutableRawBufferPointer) throws -> Int
     ) async throws {
         let resolved = try await resolve(KeyReference(key))
+        try await requireOwner(resolved, key.descriptor)
         try await keepUnread(key, resolved)
-        await note(resolved, key.descriptor)
         try await write(resolved, fill)
+        await note(resolved, key.descriptor)
         let engine = try await engine()
         if try await engine.mayBringData(to: key) {
             _ = try await engine.applySuperseding([(key, resolved)], with: [])

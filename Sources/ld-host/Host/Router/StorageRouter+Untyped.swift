@@ -30,12 +30,17 @@ extension StorageRouter {
 
     /// The serialized bytes, or `nil` if there are none. Older data is migrated first, as by `get`.
     public func data(for key: AnyStorageKey) async throws -> Data? {
-        let resolved = try await resolve(KeyReference(key))
-        if let data = try await resolved.data() { return data }
+        let resolved = try await resolveForReading(key)
+        if let data = try await resolved.data() {
+            await noteFound(resolved, key.descriptor)
+            return data
+        }
         let engine = try await engine()
         guard try await engine.mayBringData(to: key) else { return nil }
         try await engine.bringData(to: key)
-        return try await resolved.data()
+        guard let data = try await resolved.data() else { return nil }
+        await noteFound(resolved, key.descriptor)
+        return data
     }
 
     /// Stores serialized bytes, replacing the old ones.
@@ -50,11 +55,12 @@ extension StorageRouter {
 
     private func set(_ data: Data, for key: AnyStorageKey, _ resolved: ResolvedKey) async throws {
         var isSet = false
+        try await requireOwner(resolved, key.descriptor)
         try await keepUnread(key, resolved)
         let engine = try await engine()
         if try await engine.mayBringData(to: key) { isSet = try await engine.applySuperseding(data, resolved, key) }
-        await note(resolved, key.descriptor)
         if !isSet { try await resolved.set(data) }
+        await note(resolved, key.descriptor)
     }
 
     /// Removes the value; removing an absent value is fine.
@@ -63,6 +69,7 @@ extension StorageRouter {
     @discardableResult
     public func remove(_ key: AnyStorageKey) async throws -> Bool {
         let resolved = try await resolve(KeyReference(key))
+        try await requireOwner(resolved, key.descriptor)
         guard try await engine().mayBringData(to: key) else { return try await resolved.remove() }
         return try await removeSuperseding(resolved, key)
     }
@@ -74,11 +81,19 @@ extension StorageRouter {
     /// Removes a value and older data that it supersedes; returns whether there was a value.
     func removeSuperseding(_ resolved: ResolvedKey, _ key: AnyStorageKey) async throws -> Bool {
         let isStored = try await resolved.exists()
-        return try await engine().applySuperseding(nil, resolved, key) ? isStored : try await resolved.remove()
+        // Whoever removes a value that lies at a former place means that value.
+        if !isStored { try await engine().noteLeft(key) }
+        let isRemoved = try await engine().applySuperseding(nil, resolved, key) ? isStored : try await resolved.remove()
+        await noteRemoved(resolved, key.descriptor)
+        return isRemoved
     }
 
-    /// Whether a value is stored, even an empty one.
-    public func exists(_ key: AnyStorageKey) async throws -> Bool { try await resolve(KeyReference(key)).exists() }
+    /// Whether a value is stored, even an empty one: at the key's place, or at one where the key was before.
+    public func exists(_ key: AnyStorageKey) async throws -> Bool {
+        let resolved = try await resolveForReading(key)
+        if try await resolved.exists() { return true }
+        return try await engine().isElsewhere(key, resolved)
+    }
 
     /// The stored value's attributes; `nil` if there is no value, empty if nothing is known. Those of a sealed value
     /// are authentic except for size and time, which come from the store.

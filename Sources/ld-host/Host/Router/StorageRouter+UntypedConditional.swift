@@ -36,8 +36,8 @@ extension StorageRouter {
     /// - Throws: `unsupported` if the store's values cannot expire.
     public func setData(_ data: Data, for key: AnyStorageKey, expires: Date) async throws {
         let resolved = try await settled(key)
-        await note(resolved, key.descriptor)
         try await resolved.set(data, attributes: resolved.attributes(expires: expires.nanoseconds))
+        await note(resolved, key.descriptor)
     }
 
     /// Removes a value that still has a revision.
@@ -48,6 +48,7 @@ extension StorageRouter {
         guard try await resolved.remove(ifRevision: revision.number) else {
             throw Self.conflict(resolved, .revision(revision.number))
         }
+        await noteRemoved(resolved, key.descriptor)
     }
 
     /// Passes the names of a domain's values that have expired and are still kept, in no order; the next list of the
@@ -94,16 +95,16 @@ extension StorageRouter {
     ) async throws -> StorageRevision {
         let resolved = try await settled(key)
         let attributes = expires.map { resolved.attributes(expires: $0.nanoseconds) } ?? resolved.attributes
-        await note(resolved, key.descriptor)
         guard let revision = try await resolved.set(data, attributes: attributes, if: condition) else {
             throw Self.conflict(resolved, condition)
         }
+        await note(resolved, key.descriptor)
         return StorageRevision(revision)
     }
 
     /// The key's resolution, once no older data can come to it any more.
     private func settled(_ key: AnyStorageKey) async throws -> ResolvedKey {
-        let resolved = try await resolve(KeyReference(key))
+        let resolved = try await resolveForReading(key)
         guard !resolved.isSettled.load(ordering: .relaxed) else { return resolved }
         try await keepUnread(key, resolved)
         let engine = try await engine()

@@ -34,6 +34,7 @@ extension StorageRouter {
                 isDone = try await replace(stored, with: value, for: key, resolved, keepingExpiryOf: kept)
             } else if let stored {
                 isDone = try await resolved.remove(ifRevision: stored.revision)
+                if isDone { await noteRemoved(resolved, .from(key)) }
             } else {
                 isDone = true
             }
@@ -66,9 +67,10 @@ extension StorageRouter {
     ) async throws -> Bool {
         let data = try key.serializer.encode(value)
         let attributes = kept.map { resolved.attributes(keepingExpiryOf: $0) } ?? resolved.attributes
-        await note(resolved, .from(key))
         let condition = stored.map { WriteCondition.revision($0.revision) } ?? .absent
-        return try await resolved.set(data, attributes: attributes, if: condition) != nil
+        guard try await resolved.set(data, attributes: attributes, if: condition) != nil else { return false }
+        await note(resolved, .from(key))
+        return true
     }
 }
 

@@ -60,7 +60,12 @@ extension StorageRouter {
         let resolved = try await resolve(key)
         if let refusal = resolved.refusal { throw refusal }
         try refuseWaiting(for: resolved, try await snapshot(), "read", instead: "get")
+        if resolved.isDoubtful {
+            try await engine().requireOwner(.from(key), resolved)
+            if try await engine().newerElsewhere(AnyStorageKey(key), resolved) != nil { throw Self.pending(resolved) }
+        }
         guard let found = try await resolved.tagged() else { return try await valueInPlace(of: key, resolved) }
+        await noteFound(resolved, .from(key))
         if let chain = key.chain { return try await chain.decode(found.data, versionTag: found.tag).value }
         do { return try key.serializer.decode(found.data) } catch {
             return try await textValue(in: found.data, of: key, error)
@@ -69,13 +74,15 @@ extension StorageRouter {
 
     /// What stands in for an absent value.
     private func valueInPlace<Value>(of key: StorageKey<Value>, _ resolved: ResolvedKey) async throws -> Value {
-        if try await engine().mayBringData(to: key) {
-            throw StorageError(
-                .unsupported, "'\(resolved.address)' is not stored, and older data may have to be migrated first",
-                hint: "run the migrations, or read it once with 'get'")
-        }
+        if try await engine().hasPendingData(for: AnyStorageKey(key), resolved) { throw Self.pending(resolved) }
         if let value = registeredDefault(of: key, resolved) { return value }
         throw StorageError(.notFound, "'\(resolved.address)' is not stored in '\(resolved.open.name)'")
+    }
+
+    private static func pending(_ resolved: ResolvedKey) -> StorageError {
+        StorageError(
+            .unsupported, "'\(resolved.address)' has older data that has to be migrated first",
+            hint: "run the migrations, or read it once with 'get'")
     }
 
     private func refuseWaiting(

@@ -15,7 +15,7 @@ extension StorageRouter {
     /// - Throws: Why the key cannot be used, and whatever the store reports; `MigrationError` if there may be older
     ///   data that could not be migrated.
     public func changes<Value>(of key: StorageKey<Value>) async throws -> StorageChanges<Value?> {
-        let resolved = try await resolve(key)
+        let resolved = try await resolveForReading(key)
         if let refusal = resolved.refusal { throw refusal }
         let engine = try await engine()
         if try await engine.mayBringData(to: key), try await !resolved.exists() {

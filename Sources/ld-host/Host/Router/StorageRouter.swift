@@ -44,6 +44,7 @@ public final class StorageRouter: StorageProviding, Sendable {
         var machine: @Sendable () -> String? = { SyncDevice.machineID }
         let providers = KeyMaterialProviders()
         let defaults = DefaultValues()
+        let places = PlaceHistory()
         /// The rings of all snapshots, which are never freed either.
         var rings: [MasterRings] = []
         var registries: [String: PluginRegistry] = [:]
@@ -52,7 +53,6 @@ public final class StorageRouter: StorageProviding, Sendable {
 
     let state = Mutex(State())
     let migrationRegistry = MigrationRegistry()
-    let placeHistory = PlaceHistory()
     let load: @Sendable () throws(StorageError) -> HostConfiguration
     /// The current snapshot's address; 0 before the first.
     private let current = Atomic<UInt>(0)

@@ -20,15 +20,19 @@ final class ResolvedKey: Sendable {
     let refusal: StorageError?
     /// Whether `get` and `exists` may be called immediately, on the caller's thread.
     let readsInline: Bool
-    /// Whether the location of the key's value has been recorded; see ``PlaceHistory``.
+    /// Whether a write at the location of the key's value has been recorded; see ``PlaceHistory``.
     let isNoted = Atomic(false)
+    /// Whether any use of the key at this location has been recorded.
+    let isUsed = Atomic(false)
+    /// Whether the location may have an older value than another, or one of another owner's key.
+    let isDoubtful: Bool
     /// Whether older data is superseded if the key's value was set; see ``Supersession``. From then on, only others can
     /// put older data there.
     let isSettled = Atomic(false)
 
     init(
         open: OpenStore, handle: StoreHandle, address: StorageAddress, layers: [SealingLayer],
-        attributes: ValueAttributes?, lifetime: Duration? = nil, refusal: StorageError?
+        attributes: ValueAttributes?, lifetime: Duration? = nil, refusal: StorageError?, isDoubtful: Bool = false
     ) {
         self.open = open
         self.store = open.store
@@ -39,6 +43,7 @@ final class ResolvedKey: Sendable {
         fixedAttributes = attributes
         self.lifetime = lifetime.map { Int64(clamping: $0.nanoseconds) }
         self.refusal = refusal
+        self.isDoubtful = isDoubtful
         readsInline = open.readsInline && refusal == nil && layers.isEmpty && !open.hasForgottenSealing
     }
 

@@ -194,6 +194,8 @@ final class RouterSnapshot: Sendable {
     /// The rings of keys with an encryption policy.
     let rings: MasterRings
     let providers: KeyMaterialProviders
+    /// Where values of keys have been.
+    let places: PlaceHistory
     /// The migration packs, opened when a migration may be needed.
     let packs: [PackSlot]
     /// The sync transport, opened at the first sync.
@@ -206,7 +208,8 @@ final class RouterSnapshot: Sendable {
     init(
         settings: HostSettings, registry: PluginRegistry, catalog: CatalogIndex?, described: CatalogIndex,
         log: any StorageLogHandler, crypto: CryptoSlot, rings: MasterRings, providers: KeyMaterialProviders,
-        packs: [PackSlot], transport: TransportSlot?, opener: StoreOpener, slots: [String: StoreSlot]
+        places: PlaceHistory, packs: [PackSlot], transport: TransportSlot?, opener: StoreOpener,
+        slots: [String: StoreSlot]
     ) {
         self.settings = settings
         self.registry = registry
@@ -216,6 +219,7 @@ final class RouterSnapshot: Sendable {
         self.crypto = crypto
         self.rings = rings
         self.providers = providers
+        self.places = places
         self.packs = packs
         self.transport = transport
         self.opener = opener
@@ -252,6 +256,11 @@ final class RouterSnapshot: Sendable {
             timeout: .seconds(60),
             sealing: nil)
         return opener.slot(for: store, keychain: nil)
+    }
+
+    /// Whether a catalog has a key of this address: one that is registered, or that the configuration names.
+    func isCatalogued(_ address: StorageAddress) -> Bool {
+        catalog?.entries[address] != nil || described.entries[address] != nil
     }
 
     /// Every store that the configuration defines or maps a domain to, ordered by name.

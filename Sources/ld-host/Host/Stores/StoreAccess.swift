@@ -12,8 +12,8 @@ struct StoreAccess: Sendable {
     func resolve(_ key: KeyReference) async throws(StorageError) -> ResolvedKey {
         if let resolved = known(key.slot) { return resolved }
         let resolved = try await resolution(of: key, mustBeListed: true)
-        // A refused key may be usable the next time.
-        if resolved.refusal == nil { key.slot.add(resolved, for: snapshot.id) }
+        // A refused key may be usable the next time. A value that may not be the key's is looked at before it is read.
+        if resolved.refusal == nil, !resolved.isDoubtful { key.slot.add(resolved, for: snapshot.id) }
         return resolved
     }
 
@@ -55,7 +55,23 @@ struct StoreAccess: Sendable {
                 appVersion: snapshot.settings.appVersion, owner: key.owner.isEmpty ? nil : key.owner)
         return ResolvedKey(
             open: open, handle: handle, address: address, layers: layers,
-            attributes: attributes, lifetime: key.lifetime, refusal: refusal)
+            attributes: attributes, lifetime: key.lifetime, refusal: refusal,
+            isDoubtful: mustBeListed ? try await isDoubtful(key, at: address) : false)
+    }
+
+    /// Whether another place may have a newer value of a key, or another owner's key its place.
+    private func isDoubtful(_ key: KeyReference, at address: StorageAddress) async throws(StorageError) -> Bool {
+        guard !key.owner.isEmpty else { return false }
+        let (places, folders) = (snapshot.places, snapshot.settings.folders)
+        if places.isLoaded(folders) {
+            places.refresh(folders)
+        } else {
+            try await onIOThread { () throws(StorageError) in places.refresh(folders) }
+        }
+        let own = PlaceHistory.Key(app: snapshot.settings.appID, owner: key.owner, name: key.name)
+        let isListed = snapshot.isCatalogued(address)
+        if places.record(of: own)?.isSuspect(address.place, of: key.domain, isListed: isListed) == true { return true }
+        return !isListed && !places.otherOwners(of: address, than: own).isEmpty
     }
 
     /// How values at an address are protected. Known without waiting only if no layer is needed.

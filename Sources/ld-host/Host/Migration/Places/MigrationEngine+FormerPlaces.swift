@@ -3,63 +3,277 @@ internal import Synchronization
 
 /// Values of keys that have moved to another place without a migration that says so.
 extension MigrationEngine {
-    /// Remembers where a key's value is written, with its first write by this router.
-    func note(_ resolved: ResolvedKey, _ descriptor: StorageKeyDescriptor) async {
-        resolved.isNoted.store(true, ordering: .relaxed)
+    private var history: PlaceHistory { snapshot.places }
+
+    /// Remembers what is done with keys' values.
+    ///
+    /// - Parameter isUse: Whether the app uses the keys there now.
+    func note(_ events: [(event: PlaceEvent, key: StorageKeyDescriptor, place: StorageNamespace)], isUse: Bool) async {
+        let (history, folders, app) = (history, settings.folders, settings.appID)
+        let entries = events.filter { !$0.key.owner.isEmpty }.map {
+            (event: $0.event, entry: PlaceEntry($0.key, at: $0.place, of: app))
+        }
+        guard !entries.isEmpty else { return }
+        _ = try? await onIOThread { () throws(StorageError) in history.add(entries, isUse: isUse, folders) }
+    }
+
+    /// Remembers what the app does with a key's value.
+    func note(_ event: PlaceEvent, _ resolved: ResolvedKey, _ descriptor: StorageKeyDescriptor) async {
+        switch event {
+        case .set: resolved.isNoted.store(true, ordering: .relaxed)
+        case .removed: resolved.isNoted.store(false, ordering: .relaxed)
+        default: break
+        }
+        resolved.isUsed.store(true, ordering: .relaxed)
         // What is gone with the process is not missed by another.
         guard !resolved.open.isGoneWithProcess, !descriptor.owner.isEmpty else { return }
-        await note([PlaceHistory.Entry(descriptor, at: resolved.address.place)])
+        // The order of removals decides only between places.
+        if event == .removed, (try? await mayBeElsewhere(descriptor, resolved.address.place)) != true { return }
+        await note([(event, descriptor, resolved.address.place)], isUse: true)
     }
 
-    /// Remembers where keys' values are written.
-    func note(_ entries: [PlaceHistory.Entry]) async {
-        guard !entries.isEmpty else { return }
-        let (history, folders) = (history, settings.folders)
-        _ = try? await onIOThread { () throws(StorageError) in history.add(entries, folders) }
+    /// Remembers where the app stores many keys' values.
+    func noteWrites(_ writes: [(key: StorageKeyDescriptor, resolved: ResolvedKey)]) async {
+        for (_, resolved) in writes {
+            resolved.isNoted.store(true, ordering: .relaxed)
+            resolved.isUsed.store(true, ordering: .relaxed)
+        }
+        let lasting = writes.filter { !$0.resolved.open.isGoneWithProcess }
+        await note(lasting.map { (.set, $0.key, $0.resolved.address.place) }, isUse: true)
     }
 
-    /// Whether a key's value may be at another place. Reads the history if it has not been read.
-    func mayBeElsewhere(_ owner: String, _ name: String) async throws(StorageError) -> Bool {
-        guard !owner.isEmpty else { return false }
-        if let isKnown = history.knows(owner, name) { return isKnown }
+    /// Remembers where a migration, or the host itself, has brought values.
+    func noteBrought(_ keys: [(key: StorageKeyDescriptor, resolved: ResolvedKey)], from sources: [AnyStorageKey]) async
+    {
+        let left = sources.compactMap { source in
+            (source.place ?? (try? settings.place(of: source.descriptor.domain))).map {
+                (event: PlaceEvent.left, key: source.descriptor, place: $0)
+            }
+        }
+        let found = keys.filter { !$0.resolved.open.isGoneWithProcess }.map {
+            (event: PlaceEvent.found, key: $0.key, place: $0.resolved.address.place)
+        }
+        await note(left + found, isUse: false)
+    }
+
+    /// What is known of a key's places. Reads the history if it has not been read.
+    private func record(_ owner: String, _ name: String) async throws(StorageError) -> PlaceRecord? {
+        guard !owner.isEmpty else { return nil }
         let (history, folders) = (history, settings.folders)
-        return try await onIOThread { () throws(StorageError) in !history.entries(of: owner, name, folders).isEmpty }
+        if !history.isLoaded(folders) {
+            try await onIOThread { () throws(StorageError) in history.refresh(folders) }
+        }
+        return history.record(of: PlaceHistory.Key(app: settings.appID, owner: owner, name: name))
+    }
+
+    /// Whether a key's value may be at another place than `place`.
+    func mayBeElsewhere(_ key: StorageKeyDescriptor, _ place: StorageNamespace) async throws(StorageError) -> Bool {
+        try await record(key.owner, key.name)?.others(than: place, of: key.domain).isEmpty == false
+    }
+
+    /// The same for a key without its description.
+    func mayBeElsewhere(
+        _ owner: String, _ name: String, _ domain: StorageDomain
+    ) async throws(StorageError) -> Bool {
+        guard let record = try await record(owner, name) else { return false }
+        return try !record.others(than: settings.place(of: domain), of: domain).isEmpty
+    }
+
+    /// The other places that have a value which may be the key's. A place counts unless something shows that another
+    /// key lives there: it has another suite, service, group or folder, a registered catalog has a key there, or this
+    /// router uses one there.
+    ///
+    /// - Throws: Why one of them cannot be looked at: without that, nobody knows whether the key has a value.
+    private func formerPlaces(of key: AnyStorageKey) async throws -> [PlaceRecord.Known] {
+        let (descriptor, place) = (key.descriptor, try self.place(of: key))
+        guard let record = try await record(descriptor.owner, descriptor.name) else { return [] }
+        var found: [PlaceRecord.Known] = []
+        for known in record.others(than: place, of: descriptor.domain) where !history.isCurrent(known.entry) {
+            let address = StorageAddress(known.entry.place, name: known.entry.name)
+            guard !snapshot.isCatalogued(address) else { continue }
+            if try await access.resolveUnlisted(KeyReference(AnyStorageKey(known.entry))).exists() {
+                found.append(known)
+            }
+        }
+        return found
+    }
+
+    private func place(of key: AnyStorageKey) throws(StorageError) -> StorageNamespace {
+        if let place = key.place { return place }
+        return try settings.place(of: key.descriptor.domain)
     }
 
     /// The migration that brings a key's value from the place where it was before the key's domain, standard directory
     /// or sub-directory was changed; `nil` if absent.
     ///
-    /// A place counts if it has a value, and nothing shows that another key lives there: it has no other suite,
-    /// service, group or folder, no key of a registered catalog is there, this router has not written there itself, and
-    /// without catalogs the key has never been written where it is now.
+    /// Of several places, the one counts that got its value last. Without a catalog, the value is copied: the key that
+    /// wrote it may still be in use.
     ///
-    /// - Throws: `conflict` if two places have a value.
+    /// - Throws: `conflict` if nothing shows which of several places has the key's value.
     func migrationFromFormerPlace(of key: AnyStorageKey) async throws -> AnyStorageMigration? {
         let descriptor = key.descriptor
-        guard try await mayBeElsewhere(descriptor.owner, descriptor.name) else { return nil }
-        let place = try key.place ?? snapshot.settings.place(of: descriptor.domain)
-        let known = history.entries(of: descriptor.owner, descriptor.name, snapshot.settings.folders)
-        let isCatalogued = snapshot.isCatalogued(StorageAddress(place, name: descriptor.name))
-        guard isCatalogued || !known.contains(where: { $0.place.isSame(as: place) }) else { return nil }
-        var sources: [AnyStorageKey] = []
-        for entry in known where !entry.place.isSame(as: place) && entry.mayHaveHeld(descriptor, now: place) {
-            if history.isCurrent(entry) { continue }
-            let address = StorageAddress(entry.place, name: entry.name)
-            guard !snapshot.isCatalogued(address), isCatalogued || entry.type == descriptor.valueType,
-                !sources.contains(where: { $0.place?.isSame(as: entry.place) == true })
-            else { continue }
-            let source = AnyStorageKey(entry)
-            if try await access.resolveUnlisted(KeyReference(source)).exists() { sources.append(source) }
-        }
+        guard let record = try await record(descriptor.owner, descriptor.name) else { return nil }
+        let place = try self.place(of: key)
+        let sources = record.latest(of: try await formerPlaces(of: key))
         guard let source = sources.first else { return nil }
         guard sources.count == 1 else {
-            let list = sources.compactMap(\.place).map { "'\($0)/\(descriptor.name)'" }.joined(separator: " and ")
+            let list = sources.map { "'\($0.entry.place)/\(descriptor.name)'" }.joined(separator: " and ")
             throw MigrationError(
                 .conflict,
                 "'\(StorageAddress(place, name: descriptor.name))' has no value, and \(list) have one that may be its; "
                     + "remove all but one")
         }
-        return AnyStorageMigration(FormerPlaceMigration(source: source, place: place, destination: key))
+        let isCatalogued = snapshot.isCatalogued(StorageAddress(place, name: descriptor.name))
+        // A value here that is older than that one is not the key's any more.
+        let isOlder =
+            record.isSuspect(place, of: descriptor.domain, isListed: isCatalogued)
+            && source.set > (record[place]?.last ?? 0)
+        return AnyStorageMigration(
+            FormerPlaceMigration(
+                source: try await storedKey(source.entry), place: place, destination: key, isCopy: !isCatalogued,
+                conflictPolicy: isOlder ? .takeSource : .keepDestination))
+    }
+
+    /// The key at a former place, with the policy that its value has: the key may have changed that, too.
+    private func storedKey(_ entry: PlaceEntry) async throws -> AnyStorageKey {
+        let plain = try await access.resolveUnlisted(KeyReference(AnyStorageKey(entry, security: SecurityPolicy.none)))
+        if plain.refusal != nil { return AnyStorageKey(entry) }
+        let start = try await plain.open.wait("reading '\(plain.address)'") { () throws(StorageError) in
+            try plain.sealed.start()
+        }
+        switch start {
+        case .header(let header) where header.ring != nil && entry.security == .none:
+            return AnyStorageKey(entry, security: .recommended)
+        case .other where plain.layers.isEmpty: return AnyStorageKey(entry, security: SecurityPolicy.none)
+        default: return AnyStorageKey(entry)
+        }
+    }
+
+    /// The migrations from all former places, whichever has the key's value: all of them are superseded if the key is
+    /// set or removed.
+    func migrationsFromFormerPlaces(of key: AnyStorageKey) async throws -> [AnyStorageMigration] {
+        let place = try self.place(of: key)
+        return try await formerPlaces(of: key).map {
+            AnyStorageMigration(
+                FormerPlaceMigration(source: AnyStorageKey($0.entry), place: place, destination: key, isCopy: true))
+        }
+    }
+
+    /// Remembers that a key is not at its former places any more.
+    func noteLeft(_ key: AnyStorageKey) async throws {
+        await noteBrought([], from: try await migrationsFromFormerPlaces(of: key).flatMap(\.sources))
+    }
+
+    /// Whether a migration brings a value that was stored after the last change of its key at its present place, as
+    /// an earlier release does that is used again. What the ledger says of such a value is about an earlier one.
+    func bringsNewer(_ migration: AnyStorageMigration) async throws(StorageError) -> Bool {
+        guard migration.id.hasPrefix(FormerPlaceMigration.prefix), let source = migration.sources.first?.place else {
+            return false
+        }
+        let key = migration.destinationDescriptor
+        guard let record = try await record(key.owner, key.name), let known = record[source] else { return false }
+        return record.isNewer(known, thanAt: try place(of: migration.destinationKey))
+    }
+}
+
+/// Values that may not be the key's, though they are where the key is now.
+extension MigrationEngine {
+    /// Makes sure that the value at a key's place is the key's, before it is read: brings a newer one that was stored
+    /// at another place, e.g. by an earlier or a later release.
+    ///
+    /// - Throws: What ``requireOwner(_:_:)`` throws; `conflict` if the place has an older value than another one, and
+    ///   nothing shows that both belong to one key.
+    func settlePlace(of key: AnyStorageKey, _ resolved: ResolvedKey) async throws {
+        try await requireOwner(key.descriptor, resolved)
+        guard !Self.isMigrating, let migration = try await newerElsewhere(key, resolved) else { return }
+        _ = try await migrate(migration, onConflict: nil)
+    }
+
+    /// The migration that brings a newer value than the one at a key's place; `nil` if that is the newest, or absent.
+    func newerElsewhere(_ key: AnyStorageKey, _ resolved: ResolvedKey) async throws -> AnyStorageMigration? {
+        let (descriptor, place) = (key.descriptor, resolved.address.place)
+        guard let record = try await record(descriptor.owner, descriptor.name),
+            record.isSuspect(
+                place, of: descriptor.domain, isListed: snapshot.isCatalogued(resolved.address)),
+            try await resolved.exists()
+        else { return nil }
+        guard let migration = try await migrationFromFormerPlace(of: key), migration.conflictPolicy == .takeSource
+        else {
+            // What was newer is gone, so this value counts again.
+            await noteBrought([(descriptor, resolved)], from: [])
+            return nil
+        }
+        // A copy that was never changed is no value of another key.
+        if !snapshot.isCatalogued(resolved.address), let here = record[place], here.set > 0 {
+            let newer = migration.sources.first?.place.map { "'\($0)/\(descriptor.name)'" } ?? "another place"
+            throw MigrationError(
+                .conflict,
+                "'\(resolved.address)' has an older value than \(newer), where a key of this owner and name was stored "
+                    + "later; register a catalog with the key if it has moved here, or with both if they are two keys")
+        }
+        return migration
+    }
+
+    /// - Throws: `conflict` if a key of another owner has stored the value at an address, and no catalog lists this one
+    ///   there.
+    func requireOwner(_ key: StorageKeyDescriptor, _ resolved: ResolvedKey) async throws {
+        guard !key.owner.isEmpty, !snapshot.isCatalogued(resolved.address) else { return }
+        let own = PlaceHistory.Key(app: settings.appID, owner: key.owner, name: key.name)
+        let others = history.otherOwners(of: resolved.address, than: own)
+        guard let other = others.first, try await resolved.exists() else { return }
+        let recorded = try? await resolved.storedAttributes(deriving: false)?.owner
+        guard recorded != key.owner else { return }
+        let owner = recorded ?? other.owner
+        throw StorageError(
+            .conflict,
+            "'\(resolved.address)' belongs to a key of '\(owner)', and was asked for by one of '\(key.owner)'",
+            hint:
+                "give one of them another name or suite; if its owner was renamed, register a catalog that lists the key"
+        )
+    }
+
+    /// Whether a former place has the key's value.
+    func isElsewhere(_ key: AnyStorageKey, _ resolved: ResolvedKey) async throws -> Bool {
+        guard !Self.isMigrating, try await mayBeElsewhere(key.descriptor, resolved.address.place),
+            let migration = try await migrationFromFormerPlace(of: key)
+        else { return false }
+        return try await !isSettled(migration, at: resolved)
+    }
+
+    /// Whether a migration has nothing more to bring, since it has run, or since its key was set or removed without it.
+    private func isSettled(_ migration: AnyStorageMigration, at resolved: ResolvedKey) async throws -> Bool {
+        let page = try await Ledger(access, of: resolved).page()
+        if try await isSuperseded(migration, at: resolved, page) { return true }
+        if try await isSupersededElsewhere(migration, at: resolved, page) { return true }
+        guard let row = page[migration.id] else { return false }
+        let trial = MigrationTrial(
+            engine: self, migration: migration, destination: resolved, policy: migration.conflictPolicy)
+        return try await trial.standing(of: row) == .done
+    }
+
+    /// Whether `get` would bring data to a key that has no value. Runs no migration, but asks its condition.
+    func hasPendingData(for key: AnyStorageKey, _ resolved: ResolvedKey) async throws -> Bool {
+        guard try await mayBringData(to: key) else { return false }
+        var migrations = try await migrations(for: key)
+        if !migrations.contains(where: { $0.id.hasPrefix(FormerPlaceMigration.prefix) }),
+            let former = try await migrationFromFormerPlace(of: key)
+        {
+            migrations.append(former)
+        }
+        for migration in migrations where migration.effect == .brings {
+            if Self.reasonToSkip(migration, settings) != nil { continue }
+            if try await isSettled(migration, at: resolved) { continue }
+            let page = try await Ledger(access, of: resolved).page()
+            let context = try await migrationContext(for: migration, page, settings)
+            let transaction = MigrationTransaction(access, keepsViews: false)
+            if try await migration.shouldMigrate(using: transaction, context: context) { return true }
+        }
+        for migration in try await bulkMigrations(for: key) {
+            let source = migration.source.key(migration.sourceName(of: key.descriptor.name))
+            guard try await access.resolveUnlisted(KeyReference(source)).exists() else { continue }
+            if try await !isSuperseded(key, by: migration) { return true }
+        }
+        return false
     }
 }
 
@@ -89,46 +303,17 @@ extension MigrationEngine {
     }
 }
 
-extension RouterSnapshot {
-    /// Whether a catalog has a key of this address: one that is registered, or that the configuration names.
-    fileprivate func isCatalogued(_ address: StorageAddress) -> Bool {
-        catalog?.entries[address] != nil || described.entries[address] != nil
-    }
-}
-
 extension AnyStorageKey {
     /// A key at a place of the history.
-    init(_ entry: PlaceHistory.Entry) {
+    ///
+    /// - Parameter security: Another policy than the recorded one.
+    init(_ entry: PlaceEntry, security: SecurityPolicy? = nil) {
         self.init(
             StorageKeyDescriptor(
-                name: entry.name, domain: .custom(name: entry.domain, scope: entry.scope), security: entry.security,
+                name: entry.name, domain: .custom(name: entry.domain, scope: entry.scope),
+                security: security ?? entry.security,
                 serializer: entry.serializer, valueType: entry.type, owner: entry.owner, description: ""),
             at: entry.place)
-    }
-}
-
-extension StorageNamespace {
-    /// Whether it is the same place in the same folder.
-    func isSame(as other: StorageNamespace) -> Bool { self == other && directory == other.directory }
-
-    /// The suite, service, group, or own folder, of which each has its own values; empty for a standard directory.
-    var named: Substring {
-        switch domain {
-        case _ where scope.hasPrefix("/"): scope[...]
-        case "fileSystem", "encryptedFileSystem": ""
-        case "appGroupFileSystem": scope.prefix { $0 != ":" }
-        default: scope[...]
-        }
-    }
-}
-
-extension StorageDomain {
-    /// Whether the configuration says which service or group it is.
-    var usesDefault: Bool {
-        switch self {
-        case .keychain(nil), .appGroupUserDefaults(nil), .appGroupFileSystem(nil, _): true
-        default: false
-        }
     }
 }
 
@@ -141,6 +326,9 @@ struct FormerPlaceMigration: UntypedMigration {
     /// Where the key is now.
     let place: StorageNamespace
     let destination: AnyStorageKey
+    /// Whether the former place keeps its value.
+    let isCopy: Bool
+    var conflictPolicy = MigrationConflictPolicy.keepDestination
 
     private var former: String { "\(source.place ?? place)/\(source.descriptor.name)" }
 
@@ -156,14 +344,22 @@ struct FormerPlaceMigration: UntypedMigration {
     func migrate(
         using router: any StorageProviding, context: MigrationContext
     ) async throws -> MigrationResult {
-        if let transaction = router as? any MovingTransaction, try await transaction.move(source, to: destination) {
+        let transaction = router as? any MovingTransaction
+        if !isCopy, let transaction, try await transaction.move(source, to: destination) {
             return MigrationResult(success: true, migratedCount: 1)
         }
         guard let data = try await router.data(for: source) else {
             throw MigrationError(.sourceDataNotFound, "'\(former)' is not stored")
         }
-        try await router.setData(data, for: destination)
-        try await router.remove(source)
+        if destination.chain != nil {
+            // The value keeps its version, and the chain brings it to the current one.
+            try await router.setData(
+                data, versionTag: try await router.attributes(of: source)?.versionTag, for: destination)
+        } else {
+            try await router.setData(data, for: destination)
+        }
+        if let transaction { try await transaction.setOrigin(of: destination, to: source) }
+        if !isCopy { try await router.remove(source) }
         return MigrationResult(success: true, migratedCount: 1)
     }
 
@@ -171,12 +367,14 @@ struct FormerPlaceMigration: UntypedMigration {
     ///   value would be less protected than it is.
     func validate() throws(MigrationError) {
         let (old, new) = (source.descriptor, destination.descriptor)
-        guard old.valueType == new.valueType, old.serializer == new.serializer else {
+        // A chain finds out itself which of its types the value has.
+        let isKnown = destination.chain == nil && !old.valueType.isEmpty
+        guard !isKnown || old.valueType == new.valueType && old.serializer == new.serializer else {
             throw MigrationError(
                 .incompatibleTypes,
                 "'\(former)' was written as \(old.valueType) (\(old.serializer)), and the key is now \(new.valueType) "
                     + "(\(new.serializer)); declare a migration that transforms it")
         }
-        try MigrationUtils.validateCompatibility(from: old, to: new)
+        try MigrationUtils.validateCompatibility(from: old, to: new, allowingOtherTypes: destination.chain != nil)
     }
 }

@@ -9,6 +9,7 @@ extension MigrationEngine {
         _ migration: AnyStorageMigration, at destination: ResolvedKey, _ page: LedgerPage
     ) async throws(StorageError) -> Bool {
         guard let row = page[migration.id], let marks = row.superseded else { return false }
+        if try await bringsNewer(migration) { return false }
         if row.wasLedByOther != true, try await destination.exists() { return false }
         return try await isSuperseded(marks, sources: migration.sources, besides: destination, in: destination.open)
     }
@@ -19,7 +20,7 @@ extension MigrationEngine {
         _ migration: AnyStorageMigration, at destination: ResolvedKey, _ page: LedgerPage
     ) async throws(StorageError) -> Bool {
         guard page[migration.id] == nil, try await !destination.exists(),
-            let (marks, open) = await supersededElsewhere(migration.id, destination)
+            let (marks, open) = await supersededElsewhere(migration.id, destination), try await !bringsNewer(migration)
         else { return false }
         return try await isSuperseded(marks, sources: migration.sources, besides: destination, in: open)
     }

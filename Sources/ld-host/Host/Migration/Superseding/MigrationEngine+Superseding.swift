@@ -79,11 +79,10 @@ extension MigrationEngine {
             if key.hasMigration || destinations.contains(resolved.address) {
                 migrations = try await self.migrations(for: key)
             }
-            if !migrations.contains(where: { $0.id.hasPrefix(FormerPlaceMigration.prefix) }),
-                let former = try await migrationFromFormerPlace(of: key)
-            {
-                migrations.append(former)
-            }
+            migrations.removeAll { $0.id.hasPrefix(FormerPlaceMigration.prefix) }
+            let former = try await migrationsFromFormerPlaces(of: key)
+            if snapshot.isCatalogued(resolved.address) { await noteBrought([], from: former.flatMap(\.sources)) }
+            migrations += former
             migrations.removeAll { $0.effect != .brings || Self.reasonToSkip($0, snapshot.settings) != nil }
             let ranges = try await bulkMigrations(for: key)
             guard !migrations.isEmpty || !ranges.isEmpty else { continue }

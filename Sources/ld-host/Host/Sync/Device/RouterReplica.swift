@@ -180,6 +180,11 @@ extension RouterReplica {
         }
         let isDone = try await migrations.superseding(older, loadingPacks: removes) { try await run($0) }
         if !isDone { try await run([]) }
+        // A registered catalog has said where its keys are.
+        if snapshot.catalog == nil {
+            await migrations.note(
+                keys.map { (.declared, $0.key.descriptor, $0.resolved.address.place) }, isUse: false)
+        }
         return refused.withLock { $0 }
     }
 
