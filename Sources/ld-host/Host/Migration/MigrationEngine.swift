@@ -129,12 +129,14 @@ struct MigrationEngine: Sendable {
         for source in migration.sources where source.place == nil {
             let place = try settings.place(of: source.descriptor.domain)
             let address = StorageAddress(place, name: source.descriptor.name)
+            func isAddress(of migration: AnyStorageMigration) throws -> Bool {
+                let destination = migration.destinationDescriptor
+                return try StorageAddress(settings.place(of: destination.domain), name: destination.name) == address
+            }
+            // What is changed in place has its own order, and so have the migrations of a pack.
+            guard try !isAddress(of: migration) else { continue }
             let isDestination =
-                try source.hasMigration
-                || registry.migrations.contains {
-                    let destination = $0.destinationDescriptor
-                    return try StorageAddress(settings.place(of: destination.domain), name: destination.name) == address
-                }
+                try source.hasMigration || registry.migrations.contains { try $0.pack == nil && isAddress(of: $0) }
             if !isDestination {
                 guard try await mayBeElsewhere(source.descriptor, place) else { continue }
             }
