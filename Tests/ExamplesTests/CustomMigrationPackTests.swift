@@ -55,7 +55,7 @@ struct CustomMigrationPackTests {
                 { plugins: { path: ["\(example.products)/libCustomMigrationPack.so"] },
                   directories: { data: "\(example.folder)/data", cache: "\(example.folder)/cache",
                                  state: "\(example.folder)/state", config: "\(example.folder)/config" },
-                  app: { version: "\(version)" },
+                  app: { id: "", version: "\(version)" },
                   migrations: {
                     packs: { app: { component: "custom-migrations", options: { font: "Serif" } } },
                   } }

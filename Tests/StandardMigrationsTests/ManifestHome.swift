@@ -19,7 +19,7 @@ struct ManifestHome: Sendable {
     /// A router that shares only the folder with others, like a separate process: `userDefaults` and `fileSystem` are
     /// files, `rows` a database, and `keychain` files that the host seals.
     func router(version: String? = nil, _ text: String = "") throws -> StorageRouter {
-        let app = version.map { "app: { version: \"\($0)\" }," } ?? ""
+        let app = "app: { id: \"\"\(version.map { ", version: \"\($0)\"" } ?? "") },"
         return StorageRouter(
             configuration: try HostConfiguration(
                 text: """

@@ -28,7 +28,7 @@ public protocol UserDefaultsContainer: Sendable {
     static var prefix: String { get }
     /// The part of derived keys between prefix and property: by default, the type's name without its module.
     static var name: String { get }
-    /// Where the settings are stored; by default, the app's preferences.
+    /// Where the settings are stored; by default, the app's own preferences, which no other app sees.
     static var store: StorageDomain { get }
     /// Where the store keeps the data's version; `<prefix><name>.__version` by default.
     static var versionKey: ContainerVersionKey { get }
@@ -49,7 +49,7 @@ extension UserDefaultsContainer {
     public static var prefix: String { "" }
     /// The type's name without its module.
     public static var name: String { String(describing: Self.self) }
-    /// The app's preferences.
+    /// The app's own preferences.
     public static var store: StorageDomain { .userDefaults() }
     /// A key of the container's own.
     public static var versionKey: ContainerVersionKey { .container(name, prefix: prefix) }

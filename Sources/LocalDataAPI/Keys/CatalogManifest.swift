@@ -4,21 +4,31 @@
     public import Foundation
 #endif
 
-/// A catalog without its types, as a JSON document. An app writes it so that tools know its keys.
+/// A catalog without its types, as a JSON document. An app writes it so that tools know its keys. Its addresses name
+/// the app, so that they are the same for every program.
 ///
 /// ```json
-/// { "format": 1, "name": "AppCatalog", "keys": [ { "address": "userDefaults/theme", "security": "none", ... } ] }
+/// {
+///   "format": 1, "name": "AppCatalog",
+///   "keys": [ { "address": "userDefaults:settings/theme", "security": "none", ... } ]
+/// }
 /// ```
 public struct CatalogManifest: StorageKeyCatalog {
     /// The catalog's name.
     public let name: String
     /// Its keys.
     public let allKeys: [AnyStorageKey]
+    /// The app whose name the written addresses get; empty if they have it, or belong to no app.
+    private let app: String
 
     /// The manifest of a catalog.
-    public init(_ catalog: some StorageKeyCatalog) {
+    ///
+    /// - Parameter app: The identifier of the app whose keys they are, if it is another than the name of this program's
+    ///   executable; empty for keys of no app.
+    public init(_ catalog: some StorageKeyCatalog, app: String? = nil) {
         name = catalog.name
         allKeys = catalog.allKeys
+        self.app = app ?? AppIdentifier.ofThisProgram
     }
 
     /// Reads a manifest.
@@ -48,13 +58,14 @@ public struct CatalogManifest: StorageKeyCatalog {
             }
         }
         allKeys = keys
+        app = ""
     }
 
     /// The manifest as JSON, members and keys in order.
     ///
     /// - Throws: `serializationFailed`.
     public func json() throws(StorageError) -> Data {
-        let entries = allKeys.map { Entry($0.descriptor) }.sorted { $0.address < $1.address }
+        let entries = allKeys.map { Entry($0.descriptor, app) }.sorted { $0.address < $1.address }
         do {
             return try JSONCoding.encode(Document(format: Self.format, name: name, keys: entries))
         } catch {
@@ -86,8 +97,8 @@ extension CatalogManifest {
         /// In seconds.
         let lifetime: Double?
 
-        init(_ descriptor: StorageKeyDescriptor) {
-            address = "\(descriptor.domain)/\(descriptor.name)"
+        init(_ descriptor: StorageKeyDescriptor, _ app: String) {
+            address = "\(descriptor.domain.ofApp(app))/\(descriptor.name)"
             security = descriptor.security
             serializer = descriptor.serializer
             type = descriptor.valueType

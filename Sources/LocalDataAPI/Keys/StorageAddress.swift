@@ -51,7 +51,7 @@ extension String {
 
 /// A text that equals another only if the bytes are the same, e.g. as a dictionary's key.
 package struct ExactText: Hashable, Sendable {
-    private let text: String
+    package let text: String
 
     package init(_ text: String) { self.text = text }
 

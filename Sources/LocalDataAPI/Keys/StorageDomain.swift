@@ -1,25 +1,26 @@
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
-
 /// Where a key's value belongs. The configuration maps the domain's name to a store, so the store is chosen at run
 /// time.
+///
+/// What names no suite, service, group or folder belongs to the app: to its identity, which is
+/// `StorageConfiguration.appIdentifier`, or else the setting `app.id`, or else the name of the app's executable.
+/// Another app of the same user never sees it.
 public enum StorageDomain: Hashable, Sendable {
-    /// Preferences: many small values. `suite` separates apps or modules; `nil` is the app's own suite.
+    /// Preferences: many small values. `nil` is the app's own suite, which has the app's identifier as its name. Apps
+    /// that name the same suite share it.
     case userDefaults(suite: String? = nil)
     /// Preferences shared by the apps of a group. `nil` stands for `StorageConfiguration.defaultAppGroupIdentifier`.
     case appGroupUserDefaults(identifier: String? = nil)
-    /// Secrets. `nil` stands for `StorageConfiguration.defaultKeychainService`.
+    /// Secrets. `nil` stands for `StorageConfiguration.defaultKeychainService`, or else for the app's identifier.
     case keychain(service: String? = nil)
-    /// Values kept as files.
+    /// Values kept as files, in a folder of the app's own unless the directory names another.
     case fileSystem(directory: FileDirectory = .documents)
-    /// Values kept as files that are always encrypted.
+    /// Values kept as files that are always encrypted, in a folder of the app's own unless the directory names
+    /// another.
     case encryptedFileSystem(directory: FileDirectory = .documents)
     /// Files shared by the apps of a group. `nil` stands for `StorageConfiguration.defaultAppGroupIdentifier`.
     case appGroupFileSystem(id: String? = nil, directory: FileDirectory = .documents)
-    /// A plugin author's own domain. The name has letters, digits, `.`, `_` and `-`, at most 64 bytes.
+    /// A plugin author's own domain. The name has letters, digits, `.`, `_` and `-`, at most 64 bytes. All apps share
+    /// it, unless `scope` separates them.
     case custom(name: String, scope: String? = nil)
 }
 
@@ -52,6 +53,8 @@ extension StorageDomain: CustomStringConvertible {
         case .keychain(let service): Self.join(name, service)
         case .fileSystem(let directory), .encryptedFileSystem(let directory): Self.join(name, directory.scope)
         case .appGroupFileSystem(let id, let directory): Self.join(name, "\(id ?? ""):\(directory.scope)")
+        // The data of no app, which only the colon tells from the app's own.
+        case .custom("userDefaults", .some("")): "\(name):"
         case .custom(_, let scope): Self.join(name, scope)
         }
     }
@@ -63,17 +66,30 @@ extension StorageDomain: CustomStringConvertible {
 }
 
 extension StorageDomain {
-    /// The domain with this name and scope.
+    /// The domain with this name and scope. For preferences and files, no scope means the app's own data, and an empty
+    /// one that of no app.
     ///
-    /// - Throws: `invalidAddress` if a folder is neither `documents`, `caches` nor an absolute path.
+    /// - Throws: `invalidAddress` if a folder is neither `documents`, `caches`, an app's, nor an absolute path.
     package init(name: String, scope: String?) throws(StorageError) {
         let given = scope.flatMap { $0.isEmpty ? nil : $0 }
         switch name {
+        case "userDefaults" where scope?.isEmpty == true: self = .custom(name: name, scope: "")
+        case "fileSystem" where scope?.isEmpty == true: self = .fileSystem(directory: .documents(of: ""))
+        case "encryptedFileSystem" where scope?.isEmpty == true:
+            self = .encryptedFileSystem(directory: .documents(of: ""))
+        case "fileSystem", "encryptedFileSystem":
+            // A sub-directory of an app's files, which the configuration of that app names.
+            let location = given.flatMap { StandardFolder.Location(scope: $0) }
+            if let location, location.subDirectory != nil {
+                self = .custom(name: name, scope: location.scope)
+            } else {
+                let directory = try Self.directory(given, in: name)
+                let isPlain = name == "fileSystem"
+                self = isPlain ? .fileSystem(directory: directory) : .encryptedFileSystem(directory: directory)
+            }
         case "userDefaults": self = .userDefaults(suite: given)
         case "appGroupUserDefaults": self = .appGroupUserDefaults(identifier: given)
         case "keychain": self = .keychain(service: given)
-        case "fileSystem": self = .fileSystem(directory: try Self.directory(given, in: name))
-        case "encryptedFileSystem": self = .encryptedFileSystem(directory: try Self.directory(given, in: name))
         case "appGroupFileSystem":
             let parts = (given ?? "").split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             self = .appGroupFileSystem(
@@ -81,6 +97,14 @@ extension StorageDomain {
                 directory: try Self.directory(parts.count > 1 ? String(parts[1]) : nil, in: name))
         default: self = .custom(name: name, scope: given)
         }
+    }
+
+    /// The domain of a namespace, in whose scope every default is filled in: where no app is named, it is none's.
+    ///
+    /// - Throws: As the other initializer.
+    package init(name: String, filledIn scope: String) throws(StorageError) {
+        let isFile = name == "fileSystem" || name == "encryptedFileSystem"
+        try self.init(name: name, scope: isFile && StandardFolder(rawValue: scope) != nil ? ":\(scope)" : scope)
     }
 
     /// The domain in an address without a name: `domain[:scope]`.
@@ -98,6 +122,12 @@ extension StorageDomain {
     private static func directory(_ scope: String?, in domain: String) throws(StorageError) -> FileDirectory {
         guard let scope, !scope.isEmpty else { return .documents }
         guard let directory = FileDirectory(scope: scope) else {
+            throw StorageError(
+                .invalidAddress, "'\(scope)' is not a folder of '\(domain)'",
+                hint: "use documents, caches, or an absolute path with each / written %2F"
+                    + (domain == "appGroupFileSystem" ? "" : "; APP:documents and APP:caches are those of an app"))
+        }
+        if case .standard = directory, domain == "appGroupFileSystem" {
             throw StorageError(
                 .invalidAddress, "'\(scope)' is not a folder of '\(domain)'",
                 hint: "use documents, caches, or an absolute path with each / written %2F")
@@ -130,44 +160,36 @@ extension StorageKeyDescriptor {
 }
 
 extension StorageDomain {
+    /// Whether the domain is the data of the app that uses it, which another app does not get to see.
+    package var belongsToApp: Bool {
+        switch self {
+        case .userDefaults(nil), .keychain(nil): true
+        case .fileSystem(let directory), .encryptedFileSystem(let directory):
+            directory == .documents || directory == .caches
+        default: false
+        }
+    }
+
+    /// The domain that names an app where this one means the app that uses it. A keychain's service is left to the
+    /// configuration.
+    ///
+    /// - Parameter app: Empty for no app.
+    package func ofApp(_ app: String) -> StorageDomain {
+        guard !app.isEmpty, belongsToApp else { return self }
+        return switch self {
+        case .userDefaults: .userDefaults(suite: app)
+        case .fileSystem(let directory): .fileSystem(directory: directory.ofApp(app))
+        case .encryptedFileSystem(let directory): .encryptedFileSystem(directory: directory.ofApp(app))
+        default: self
+        }
+    }
+
     /// The policy of a key that no catalog describes.
     package var ownPolicy: SecurityPolicy {
-        switch self {
-        case .userDefaults, .appGroupUserDefaults, .fileSystem, .appGroupFileSystem, .custom: .none
-        case .encryptedFileSystem: .recommended
-        case .keychain: .keychain(accessibility: .whenUnlocked)
-        }
-    }
-}
-
-/// The folder that a file-system domain keeps its values in.
-public enum FileDirectory: Hashable, Sendable {
-    /// Data that the user would miss: below `$XDG_DATA_HOME`.
-    case documents
-    /// Data that the app can recreate: below `$XDG_CACHE_HOME`, where cleaners may delete it.
-    case caches
-    /// A folder of the app's own, by an absolute file URL.
-    case custom(URL)
-}
-
-extension FileDirectory {
-    /// The folder's part of an address: `documents`, `caches`, or the absolute path.
-    package var scope: String {
-        switch self {
-        case .documents: "documents"
-        case .caches: "caches"
-        case .custom(let url): url.path(percentEncoded: false)
-        }
-    }
-
-    /// The folder with this scope; `nil` if the scope names none.
-    package init?(scope: String) {
-        switch scope {
-        case "documents": self = .documents
-        case "caches": self = .caches
-        default:
-            guard scope.hasPrefix("/") else { return nil }
-            self = .custom(URL(filePath: scope))
+        switch name {
+        case "encryptedFileSystem": .recommended
+        case "keychain": .keychain(accessibility: .whenUnlocked)
+        default: .none
         }
     }
 }

@@ -47,7 +47,8 @@ public struct AppVersionConditionalMigration<Value: Codable & Sendable>: Conditi
             throw MigrationError(
                 .conditionalMigrationFailed,
                 "the version of the app that wrote the data for '\(destinationKey.domain)/\(destinationKey.name)' is "
-                    + "unknown; set it: ld-host config set migrations.dataVersion VERSION")
+                    + "unknown; set it: StorageConfiguration(dataVersion:) with updateStorageConfiguration in the app, or "
+                    + "ld-host config set migrations.dataVersion VERSION")
         }
         guard let version = SemanticVersion(text), let minimum = SemanticVersion(minAppVersion) else {
             throw MigrationError(
@@ -61,6 +62,7 @@ public struct AppVersionConditionalMigration<Value: Codable & Sendable>: Conditi
             throw MigrationError(
                 .conditionalMigrationFailed,
                 "the version of the running app, '\(text)', is not a semantic version such as 2.0.0; set it: "
+                    + "StorageConfiguration(appVersion:) with updateStorageConfiguration in the app, or "
                     + "ld-host config set app.version VERSION")
         }
         return minimum <= running

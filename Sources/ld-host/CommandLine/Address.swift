@@ -28,7 +28,8 @@ enum Address {
     /// The help for that operand.
     static let selectionHelp = """
         DOMAIN selects all its scopes, DOMAIN:SCOPE one of them, and /PREFIX the names that start with PREFIX. DOMAIN/
-        alone selects the keys without a scope: userDefaults/ is the unnamed suite.
+        alone selects the keys without a scope: userDefaults/ is what belongs to the app that --app names, or to no app
+        without it. userDefaults:ID/ and fileSystem:ID/ are the app ID's.
         """
 
     /// The address of a name in a domain.

@@ -26,6 +26,9 @@ struct Command: Sendable {
     /// The options that every command takes.
     static let common = [
         Option(name: "--config", value: "FILE", help: "read FILE in addition to the other configuration files"),
+        Option(
+            name: "--app", value: "ID",
+            help: "let addresses without a suite or folder mean the data of the app ID; see: ld-host ls --apps"),
         Option(name: "-c", value: "KEY=VALUE", help: "set one configuration value for this run; may be repeated"),
         Option(name: "--verbose", short: "-v", help: "print each step to standard error: names, never values"),
         Option(name: "--help", short: "-h", help: "show help and end"),

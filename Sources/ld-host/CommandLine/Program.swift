@@ -109,7 +109,7 @@ struct Invocation {
         while let word = rest.first, word.hasPrefix("-"), word != "--" {
             leading.append(rest.removeFirst())
             if ["--version", "-V"].contains(word) { rest = ["version"] }
-            if ["--config", "-c"].contains(word), let value = rest.popFirst() { leading.append(value) }
+            if ["--config", "--app", "-c"].contains(word), let value = rest.popFirst() { leading.append(value) }
         }
         leading.removeAll { ["--version", "-V"].contains($0) }
         guard let first = rest.popFirst() else {

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import LocalDataAPI
 internal import LocalDataHost
 internal import Synchronization
@@ -13,16 +14,34 @@ struct Session: Sendable {
 
     init(_ arguments: Arguments) {
         json = arguments.has("--json")
-        flags = HostConfiguration.Flags(file: arguments.value("--config"), values: arguments.all("-c"))
+        let app = arguments.value("--app").map { ["app.id=\($0)"] } ?? []
+        flags = HostConfiguration.Flags(
+            file: arguments.value("--config"), values: Self.appOfEnvironment + arguments.all("-c") + app)
         log = arguments.has("--verbose") ? StandardErrorLog(level: .debug) : nil
     }
 
+    /// What sets `app.id` to the app that `LOCALDATA_APP` names. Only this program reads the variable: an app's data
+    /// stays its own, whatever a shell exports.
+    private static var appOfEnvironment: [String] {
+        guard !ProcessPrivilege.isElevated, let value = getenv("LOCALDATA_APP"), value[0] != 0 else { return [] }
+        return ["app.id=\(String(cString: value))"]
+    }
+
     /// The configuration from files, environment and flags.
-    func configuration() throws(StorageError) -> HostConfiguration { try HostConfiguration.load(flags: flags) }
+    func configuration() throws(StorageError) -> HostConfiguration {
+        Self.ofNoApp(try HostConfiguration.load(flags: flags))
+    }
 
     /// The same with whatever is not valid in it: for commands that mend it.
     func uncheckedConfiguration() throws(StorageError) -> HostConfiguration {
-        try HostConfiguration.loadUnchecked(flags: flags)
+        Self.ofNoApp(try HostConfiguration.loadUnchecked(flags: flags))
+    }
+
+    /// A configuration for this program, which is no app: unless an app is named, addresses mean the data of none.
+    static func ofNoApp(_ configuration: HostConfiguration) -> HostConfiguration {
+        var configuration = configuration
+        configuration.ownAppID = ""
+        return configuration
     }
 
     /// A router for this run.

@@ -50,17 +50,17 @@ struct AppKeys: StorageKeyCatalog {
 }
 
 extension Home {
-    /// The router of an app in this home.
-    func app() throws -> StorageRouter {
+    /// The router of an app in this home, by default of one without an identity, whose data is that of `ld-host`.
+    func app(_ id: String = "") throws -> StorageRouter {
         let folders = ["data", "cache", "state", "config"].map { "\($0): \"\(path)/\($0)/localdata\"" }
-        let text = "{ directories: { \(folders.joined(separator: ", ")) } }"
+        let text = "{ app: { id: \"\(id)\" }, directories: { \(folders.joined(separator: ", ")) } }"
         return StorageRouter(configuration: try HostConfiguration(text: text))
     }
 
     /// Makes the app's keys known to `ld-host`.
     func describeKeys() throws {
         let file = "\(path)/app.catalog.json"
-        try CatalogManifest(AppKeys()).json().write(to: URL(filePath: file))
+        try CatalogManifest(AppKeys(), app: "").json().write(to: URL(filePath: file))
         try done("config", "set", "catalogs", "[\"\(file)\"]")
     }
 }

@@ -30,7 +30,7 @@ struct CatalogManifestTests {
                     name: "k/\(index) é\n", domain: domain, security: policy, serializer: .plist, valueType: "Profile",
                     owner: "Team", description: "a key", availability: .phoneOnly, syncPolicy: .manual))
         }
-        let json = try CatalogManifest(Catalog(allKeys: keys)).json()
+        let json = try CatalogManifest(Catalog(allKeys: keys), app: "").json()
         let back = try CatalogManifest(json: json, source: "test")
         #expect(back.name == "App")
         #expect(try back.json() == json)

@@ -17,7 +17,7 @@ struct StorageAuditReportTests {
         StorageRouter(
             configuration: try HostConfiguration(
                 text: """
-                    { domains: { userDefaults: "memory", fileSystem: "memory", keychain: "memory",
+                    { app: { id: "" }, domains: { userDefaults: "memory", fileSystem: "memory", keychain: "memory",
                         encryptedFileSystem: "memory", appGroupUserDefaults: "memory", appGroupFileSystem: "memory",
                         "x.gone": "no-such-component" }, log: { level: "off" },
                       directories: { cache: "\(fixture.folder)", data: "\(fixture.folder)" }, \(more) }

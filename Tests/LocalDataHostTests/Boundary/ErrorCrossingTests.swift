@@ -13,7 +13,7 @@ import Testing
     {
         let router = StorageRouter(
             configuration: try HostConfiguration(
-                text: "{ domains: { \(domains) }, stores: { \(stores) }, log: { level: \"off\" } }"))
+                text: "{ app: { id: \"\" }, domains: { \(domains) }, stores: { \(stores) }, log: { level: \"off\" } }"))
         try await router.registerPlugin(
             named: "Faulty", Plugin.export("Faulty", version: "1.0.0", .storage(FaultyStore.self)))
         return router

@@ -15,7 +15,7 @@ import Testing
             configuration: try HostConfiguration(
                 text: """
                     {
-                      domains: { userDefaults: "\(serving)" }, log: { level: "off" },
+                      app: { id: "" }, domains: { userDefaults: "\(serving)" }, log: { level: "off" },
                       stores: {
                         slow: { component: "sleepy", options: { \(options) }, \(store) },
                         quick: { component: "sleepy" },

@@ -63,9 +63,10 @@ struct FixtureBuilder: Sendable {
         return path
     }
 
-    /// A configuration with all folders and plugins in this one, plus the settings in `text`.
+    /// A configuration with all folders and plugins in this one, plus the settings in `text`. Without `app.id`, data
+    /// belongs to no app, as that of `ld-host`.
     func configuration(_ text: String, timeout: Double = 20) throws -> HostConfiguration {
-        try HostConfiguration(
+        var configuration = try HostConfiguration(
             text: """
                 {
                   directories: {
@@ -76,6 +77,8 @@ struct FixtureBuilder: Sendable {
                   \(text)
                 }
                 """)
+        configuration.ownAppID = ""
+        return configuration
     }
 
     /// Runs the `ld-host` next to the tests with this folder as its home.

@@ -5,13 +5,15 @@ import Testing
 @testable import LocalDataHost
 
 @Suite("the location of a domain") struct DomainPlacesTests {
-    private func settings(defaults: Bool, subDirectory: String? = nil) throws -> HostSettings {
+    private func settings(
+        defaults: Bool, subDirectory: String? = nil, app: String = ""
+    ) throws -> HostSettings {
         let group = defaults ? ", default: \"group.app\"" : ""
         let keychain = defaults ? "keychain: { service: \"org.example\" }," : ""
         let files = subDirectory.map { "files: { subDirectory: \"\($0)\" }," } ?? ""
         return try HostConfiguration(
             text:
-                "{ directories: { data: \"/d\", cache: \"/c\" }, appGroups: { path: \"/g\"\(group) }, \(keychain) \(files) }"
+                "{ app: { id: \"\(app)\" }, directories: { data: \"/d\", cache: \"/c\" }, appGroups: { path: \"/g\"\(group) }, \(keychain) \(files) }"
         ).settings()
     }
 
@@ -42,6 +44,47 @@ import Testing
         #expect(place.domain == domain.name)
         #expect(place.scope == scope)
         #expect(place.directory == directory)
+    }
+
+    static let ofApp: [(StorageDomain, String?, String, String?)] = [
+        (.userDefaults(), nil, "notes", nil), (.userDefaults(suite: "other"), nil, "other", nil),
+        (.keychain(service: "mine"), nil, "mine", nil), (.keychain(), nil, "notes", nil),
+        (.fileSystem(), nil, "notes:documents", nil), (.fileSystem(), "a/b", "notes:documents/a/b", nil),
+        (.fileSystem(directory: .caches), "a/b", "notes:caches/a/b", "/c/apps/notes/fileSystem@a%2Fb"),
+        (.encryptedFileSystem(directory: .caches), nil, "notes:caches", "/c/apps/notes/encryptedFileSystem"),
+        (.fileSystem(directory: .documents(of: "other")), nil, "other:documents", nil),
+        (.fileSystem(directory: .caches(of: "other")), nil, "other:caches", "/c/apps/other/fileSystem"),
+        (.fileSystem(directory: .documents(of: "")), nil, "documents", nil),
+        (.fileSystem(directory: .caches(of: "")), nil, "caches", "/c/fileSystem"),
+        (.fileSystem(directory: folder), "sub", "/x/y z", "/x/y z"),
+        (.custom(name: "userDefaults", scope: ""), nil, "", nil), (.custom(name: "own"), nil, "", nil),
+        (.custom(name: "fileSystem", scope: "b:caches/s"), nil, "b:caches/s", "/c/apps/b/fileSystem@s"),
+    ]
+
+    @Test("what a key does not name is the app's, on the disk as well", arguments: ofApp.indices)
+    func placeOfApp(_ index: Int) throws {
+        let (domain, subDirectory, scope, directory) = Self.ofApp[index]
+        let settings = try settings(defaults: false, subDirectory: subDirectory, app: "notes")
+        let place = try settings.place(of: domain)
+        #expect(place == StorageNamespace(domain: domain.name, scope: scope) && place.directory == directory)
+        // A listing finds the same domain again, or another way to say it.
+        let found = settings.domain(of: place)
+        #expect(try settings.place(of: found) == place || directory?.hasPrefix("/c") == false, "\(found)")
+        let text = try StorageDomain(address: "\(found)")
+        #expect(try settings.place(of: text) == place, "\(text)")
+    }
+
+    @Test("the folder of an app is no folder of a group, and its identifier must be one")
+    func refusedApps() throws {
+        let settings = try settings(defaults: true, app: "notes")
+        for domain: StorageDomain in [
+            .appGroupFileSystem(directory: .documents(of: "notes")), .fileSystem(directory: .documents(of: "..")),
+            .fileSystem(directory: .caches(of: "a/b")), .encryptedFileSystem(directory: .caches(of: ".")),
+        ] {
+            let error = #expect(throws: StorageError.self) { try settings.place(of: domain) }
+            #expect(error?.code == .invalidAddress && error?.hint.isEmpty == false)
+        }
+        #expect(try settings.place(of: .custom(name: "fileSystem", scope: "..:caches/s")).directory == nil)
     }
 
     @Test(

@@ -19,6 +19,9 @@ struct Program {
     }
 
     private static func run(_ words: [String]) async throws {
+        if words.count == 2, words[0] == "own" { return try await setOwn(words[1]) }
+        // Works on the data of no app, as ld-host beside it does.
+        await StorageRouter.shared.updateStorageConfiguration(StorageConfiguration(appIdentifier: ""))
         if try await count(words) { return }
         if try await Editor.run(words) { return }
         if words.count == 2, words[0] == "write" { return await Writer.write(words[1]) }
@@ -28,6 +31,13 @@ struct Program {
             exit(64)
         }
         write(String(decoding: try JSONEncoder().encode(report), as: UTF8.self), to: STDOUT_FILENO)
+    }
+
+    /// `migration-exercise own NAME` stores a value as an app does that names no identity.
+    private static func setOwn(_ name: String) async throws {
+        let key = StorageKey<String>(
+            name: name, domain: .userDefaults(), security: .none, owner: "Tests", description: "The app's own.")
+        try await StorageRouter.shared.set("own", for: key)
     }
 
     /// `migration-exercise count TIMES` adds to one counter that often. `create ROUNDS NAME` competes in each round to

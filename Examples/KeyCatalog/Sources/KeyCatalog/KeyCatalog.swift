@@ -7,11 +7,14 @@ import LocalDataHost
 /// The stores are those of the environment's configuration. Usage: `KeyCatalog MANIFEST`
 @main
 struct KeyCatalog {
+    private static let appIdentifier = "com.example.app"
+
     static func main() async throws {
         let router = StorageRouter.shared
         await router.updateStorageConfiguration(
             StorageConfiguration(
-                defaultKeychainService: "com.example.app", defaultAppGroupIdentifier: "group.com.example"))
+                appIdentifier: appIdentifier, defaultKeychainService: "com.example.app",
+                defaultAppGroupIdentifier: "group.com.example"))
         await router.registerKeyMaterialProvider(HardwareToken(), for: .hardware)
         try await router.registerCatalog(AppCatalog())
 
@@ -32,7 +35,8 @@ struct KeyCatalog {
         await use(stranger, "x", router)
 
         if CommandLine.arguments.count > 1 {
-            try CatalogManifest(AppCatalog()).json().write(to: URL(filePath: CommandLine.arguments[1]))
+            let manifest = CatalogManifest(AppCatalog(), app: appIdentifier)
+            try manifest.json().write(to: URL(filePath: CommandLine.arguments[1]))
         }
     }
 

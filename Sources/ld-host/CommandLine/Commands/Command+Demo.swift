@@ -18,7 +18,8 @@ extension Command {
         while let entry = try reader.next() { entries.append(entry) }
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let router = StorageRouter(configuration: try HostConfiguration.isolated(in: folder.path))
+        let router = StorageRouter(
+            configuration: Session.ofNoApp(try HostConfiguration.isolated(in: folder.path)))
         let languages = StorageDomain.userDefaults(suite: "languages")
         for component in ["sqlite", "file", "memory"] {
             try await router.configure("domains.userDefaults", AnyCodable(.string(component)))

@@ -55,6 +55,15 @@ extension Command {
     /// The error for a value that is not stored.
     static func notStored(_ key: AnyStorageKey, _ router: StorageRouter) async -> StorageError {
         let error = await router.notStored(key)
-        return error.hint.isEmpty ? StorageError(error.code, error.message, hint: "run: ld-host ls") : error
+        guard error.hint.isEmpty else { return error }
+        let apps = await router.apps(having: key)
+        guard let app = apps.first else { return StorageError(error.code, error.message, hint: "run: ld-host ls") }
+        let text = "\(key.descriptor.domain)/\(key.descriptor.name)"
+        let isPlain = text.wholeMatch(of: /[A-Za-z0-9._:\/%-]+/) != nil
+        let address = isPlain ? text : PathText.shellQuoted(text)
+        let others = apps.dropFirst().map { ", and '\($0)' too" }.joined()
+        return StorageError(
+            error.code, error.message,
+            hint: "the app '\(app)' has one\(others): ld-host --app \(app) get \(address)")
     }
 }

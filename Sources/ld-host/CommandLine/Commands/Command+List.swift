@@ -14,19 +14,23 @@ extension Command {
     static let list = Command(
         name: "ls", operands: "[DOMAIN[:SCOPE][/PREFIX]]", count: 0...1, summary: "list what is stored",
         details: """
-            Prints one address per line, in the form that get takes; without an argument, those of every domain.
+            Prints one address per line, in the form that get takes; without an argument, those of every domain and app.
             \(Address.selectionHelp)
+            --apps lists the apps that have values, one per line, for --app: the suites of userDefaults, and the apps
+            with files.
             Of folders of your own choosing, which other programs use too, only keys of catalogs are listed unless you
             name the folder. A control character in a name is printed as an escape; use --json or --null if you need
             exact names.
             """,
         options: [
             Option(name: "--long", short: "-l", help: "show size and time of writing too"),
+            Option(name: "--apps", help: "list the apps that have values, and no values"),
             Option(name: "--expired", help: "list expired values that are still stored; the next ls removes them"),
             Option(name: "--null", short: "-0", help: "end each address with a NUL instead of a newline"), json,
         ]
     ) { arguments, session in
         let router = try session.router()
+        if arguments.has("--apps") { return try await listApps(arguments, session, router) }
         if arguments.has("--expired") { return try await listExpired(arguments, session, router) }
         let selection = try Address.selection(arguments.operands.first)
         let (scopes, failures) = try await router.scopes(of: selection)
@@ -54,6 +58,26 @@ extension Command {
         table.print(width: nil)
         await session.remarkLeftValues(of: selection.domain, router)
         return status
+    }
+
+    private struct AppRow: Encodable {
+        let app: String
+    }
+
+    private static func listApps(
+        _ arguments: Arguments, _ session: Session, _ router: StorageRouter
+    ) async throws -> ExitStatus {
+        guard arguments.operands.isEmpty, !arguments.has("--long"), !arguments.has("--expired") else {
+            throw UsageError("--apps takes no address, and neither --long nor --expired")
+        }
+        let (apps, failures) = try await router.apps()
+        for failure in failures { Output.complain(failure) }
+        var list = session.json ? JSONList() : nil
+        for app in apps {
+            if session.json { try list?.add(AppRow(app: app)) } else { show(app, arguments) }
+        }
+        list?.end()
+        return failures.isEmpty ? .done : .failure
     }
 
     /// Lists what has expired in one scope of a domain: finding the scopes removes it.

@@ -17,7 +17,7 @@ struct Completion {
     /// The kind of an operand, or of the value of an option.
     enum Subject: Equatable {
         case address, selection, domain, file, component, pluginFile, setting, settingValue, assignment, command, store
-        case key, migration, quarantined, conflict, device
+        case key, migration, quarantined, conflict, device, app
         case oneOf([String])
         /// Something of the user's own.
         case anything
@@ -45,7 +45,7 @@ struct Completion {
         for (option, word) in zip([""] + words, words) {
             if skipsValue {
                 skipsValue = false
-                if ["-c", "--config"].contains(option) { flags += [option, word] }
+                if ["-c", "--config", "--app"].contains(option) { flags += [option, word] }
             } else if word.hasPrefix("-"), word != "-" {
                 skipsValue = options.contains { ($0.name == word || $0.short == word) && $0.value != nil }
             } else {
@@ -158,6 +158,7 @@ extension Completion {
         case ("COMMAND", _): .command
         case ("FROM", _), ("TO", _), ("STORE", _), ("NAME", "store forget"), ("NAME", "--store"): .store
         case ("ID", "--component"): .component
+        case ("ID", "--app"): .app
         case ("ID", _) where command.hasPrefix("quarantine"): .quarantined
         case ("ID", _) where command.hasPrefix("sync"): .conflict
         case ("DEVICE", _): .device
@@ -192,6 +193,7 @@ extension Completion {
             case .quarantined: await putAside { try await $0.quarantine().values }
             case .conflict: await putAside { try await $0.syncConflicts().values }
             case .device: await devices()
+            case .app: await apps()
             case .oneOf(let words): words.map { Candidate(text: $0) }
             case .anything: []
             }
@@ -297,6 +299,11 @@ extension Completion {
     private func devices() async -> [Candidate] {
         guard let router = try? session.router(), let found = try? await router.syncMembers() else { return [] }
         return found.map { Candidate(text: $0.id, help: $0.name) }
+    }
+
+    private func apps() async -> [Candidate] {
+        guard let router = try? session.router(), let found = try? await router.apps() else { return [] }
+        return found.apps.map { Candidate(text: $0) }
     }
 
     private func migrations() async -> [Candidate] {

@@ -28,8 +28,9 @@ struct ManualPage {
             """
         text += Self.lines(
             "Reads and writes values by their addresses, and manages the stores, crypto providers and migration packs that "
-                + "the configuration names. An address is domain[:scope]/name, such as userDefaults/theme or "
-                + "keychain:com.example/token.")
+                + "the configuration names. An address is domain[:scope]/name, such as userDefaults:settings/theme, which is of "
+                + "the app settings, or keychain:com.example/token. Without a scope, the values of the app that --app "
+                + "names are meant, or else those that belong to no app.")
         text += ".SH COMMANDS\n"
         for group in Command.groups {
             text += ".SS \(Self.escaped(group.task))\nSee\n.BR \(Self.escaped("ld-host-\(group.page)")) (1).\n"
@@ -45,6 +46,7 @@ struct ManualPage {
         text += ".SH ENVIRONMENT\n"
         for (name, meaning) in [
             ("LOCALDATA_CONFIG", "A configuration file that overrides the others. It must exist."),
+            ("LOCALDATA_APP", "The app whose data is meant, as with --app. Apps do not read it."),
             ("LOCALDATA_PLUGIN_PATH", "Folders and files of plugins, divided by colons."),
             ("XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME, XDG_CACHE_HOME", "Where the folders are."),
         ] { text += Self.item(name, meaning) }

@@ -1,3 +1,5 @@
+internal import LocalDataAPI
+
 /// The kind of value that a key of the configuration takes.
 package enum ConfigurationKind: Sendable, Equatable {
     /// An object whose members have rules of their own.
@@ -8,6 +10,8 @@ package enum ConfigurationKind: Sendable, Equatable {
     case text
     /// The name of a store or the id of a component.
     case name
+    /// The identifier of an app, or an empty string for none.
+    case appIdentifier
     /// One of a few strings.
     case choice([String])
     /// A whole number within limits.
@@ -30,6 +34,7 @@ package enum ConfigurationKind: Sendable, Equatable {
         case .object, .freeObject: "an object"
         case .text: "a string that is not empty"
         case .name: "a name (\(ConfigurationName.rule))"
+        case .appIdentifier: "the identifier of an app (\(AppIdentifier.rule)), or \"\" for none"
         case .choice(let words): "one of " + Self.quoted(words)
         case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .seconds(let limit): "a number of seconds more than 0 and at most \(Int(limit))"
@@ -69,7 +74,7 @@ package enum ConfigurationKind: Sendable, Equatable {
     /// Whether only a string can be right, so that `-c app.version=1.10` means the text and not the number.
     package var takesText: Bool {
         switch self {
-        case .text, .name, .choice, .absolutePath, .subdirectory: true
+        case .text, .name, .appIdentifier, .choice, .absolutePath, .subdirectory: true
         case .object, .freeObject, .integer, .seconds, .absolutePaths, .sealing: false
         }
     }
@@ -78,6 +83,7 @@ package enum ConfigurationKind: Sendable, Equatable {
         switch self {
         case .text: !string.isEmpty
         case .name: ConfigurationName.isValid(string)
+        case .appIdentifier: string.isEmpty || AppIdentifier.isValid(string)
         case .choice(let words): words.contains(string)
         case .absolutePath: string.hasPrefix("/") && !string.utf8.contains(0)
         case .subdirectory:

@@ -83,7 +83,7 @@ extension ConfigurationSchema {
         ConfigurationRule("domains", .object, "which store serves which domain"),
         ConfigurationRule("domains.<domain>", .name, "the name of a store, or the id of a component"),
         ConfigurationRule("keychain", .object, "the keychain domain"),
-        ConfigurationRule("keychain.service", .text, "the service name of keys without one"),
+        ConfigurationRule("keychain.service", .text, "the service name of keys without one; the app's id if not set"),
         ConfigurationRule(
             "keychain.accessibility", .choice(["advisory", "refuse"]), default: .string("advisory"),
             "how to treat keys whose accessibility the store cannot enforce"),
@@ -115,6 +115,10 @@ extension ConfigurationSchema {
         ConfigurationRule("directories.state", .absolutePath, "where journals are kept"),
         ConfigurationRule("directories.config", .absolutePath, "the value of ${config} in options"),
         ConfigurationRule("app", .object, "the app that uses the host"),
+        ConfigurationRule(
+            "app.id", .appIdentifier,
+            "the app whose data keys without a suite or folder mean; if not set, the program's name, and none for "
+                + "ld-host"),
         ConfigurationRule("app.version", .text, "its version, for migrations that depend on it"),
         ConfigurationRule("migrations", .object, "how older data is migrated"),
         ConfigurationRule(

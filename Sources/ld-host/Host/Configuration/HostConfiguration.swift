@@ -27,6 +27,8 @@ public struct HostConfiguration: Sendable {
     package var sealsMemory = true
     /// Whether the process ends after one command, with all that is only in its memory.
     package var endsAfterCommand = false
+    /// The identity of a program whose configuration has no `app.id`. A tool has none of its own.
+    package var ownAppID = AppIdentifier.ofThisProgram
 
     package init(layered: LayeredConfiguration, locations: ConfigurationLocations) {
         self.layered = layered

@@ -2,8 +2,13 @@ public import LocalDataAPI
 internal import Synchronization
 
 extension StorageRouter {
-    /// Sets the identifiers that keys leave out. Values stored under other identifiers stay where they are. After an
-    /// invalid identifier, every call throws `invalidConfiguration` until a valid one is set.
+    /// Sets the app's identity, what else it says of itself, and the identifiers that keys leave out. Values stored
+    /// under other identifiers stay where they are, so call this before the first use of a key. After an invalid
+    /// identifier, every call throws `invalidConfiguration` until a valid one is set.
+    ///
+    /// ```swift
+    /// await router.updateStorageConfiguration(StorageConfiguration(appIdentifier: "com.example.notes"))
+    /// ```
     public func updateStorageConfiguration(_ configuration: StorageConfiguration) async {
         state.withLock { $0.places }.settingsChanged()
         await publishOrFail { $0.storage = configuration }

@@ -61,6 +61,17 @@ extension StorageRouter {
         try await access().populatedPlaces(of: name).map(\.domain)
     }
 
+    /// The identifiers of the apps that have values here, ordered by their bytes: the suites of `userDefaults`, of
+    /// which apps may share some by name, and the apps whose files are stored.
+    ///
+    /// - Returns: The identifiers, and the errors of stores that could not list.
+    public func apps() async throws -> (apps: [String], failures: [StorageError]) { try await access().apps() }
+
+    /// The apps, other than the own one, that have a value of this name where the key would be as theirs.
+    package func apps(having key: AnyStorageKey) async -> [String] {
+        (try? await access().apps(having: key)) ?? []
+    }
+
     /// The scopes of a domain that hold values, ordered by their bytes; empty if the store cannot list them.
     package func populatedScopes(of domain: String) async throws -> [String] {
         try await access().populatedScopes(of: domain)

@@ -10,16 +10,18 @@ extension StorageRouter {
         let registry = registry(for: settings, in: &state)
         if let changed = try configuration.withLinkedStore(registry) { settings = try changed.settings() }
         let providers = state.providers
-        let crypto = crypto(for: settings, registry: registry, log: log, in: &state)
+        let relay = state.relay
+        let crypto = crypto(for: settings, registry: registry, log: relay, in: &state)
         let opener = StoreOpener(
-            settings: settings, registry: registry, log: log, crypto: crypto, providers: providers)
+            settings: settings, registry: registry, log: relay, crypto: crypto, providers: providers)
         var slots: [String: StoreSlot] = [:]
         let keychain = settings.routes["keychain"]?.store
         // The keychain's store comes first: it may hold the key that seals other stores.
         let stores = (keychain.map { [$0] } ?? []) + settings.routes.values.map(\.store) + settings.stores.values
         for store in stores where slots[store.name] == nil {
             let key = SlotKey(store, keychain: keychain, settings)
-            let slot = state.slots[key] ?? opener.slot(for: store, keychain: keychain.flatMap { slots[$0.name] })
+            let slot = opener.slot(
+                for: store, keychain: keychain.flatMap { slots[$0.name] }, reusing: state.slots[key])
             state.slots[key] = slot
             slots[store.name] = slot
         }
@@ -36,10 +38,11 @@ extension StorageRouter {
         }
         var described = CatalogIndex()
         for path in settings.catalogs { try described.add(CatalogManifest(file: path), settings: settings) }
+        relay.handler = log
         return RouterSnapshot(
             settings: settings, registry: registry, catalog: catalog, described: described, log: log, crypto: crypto,
             rings: rings, providers: providers, places: state.places,
-            packs: packs(of: settings, registry: registry, log: log, in: &state),
+            packs: packs(of: settings, registry: registry, log: relay, in: &state),
             transport: transport(opener, keychain: keychain, slots, in: &state),
             opener: opener, slots: slots)
     }
@@ -48,6 +51,11 @@ extension StorageRouter {
     static func effective(_ state: State) throws(StorageError) -> HostConfiguration {
         var configuration = state.configuration ?? HostConfiguration()
         for (path, value) in [
+            ("app.id", state.storage.appIdentifier),
+            ("app.version", state.storage.appVersion),
+            ("migrations.dataVersion", state.storage.dataVersion),
+            ("keychain.accessibility", state.storage.accessibility?.setting),
+            ("keychain.accessControl", state.storage.accessControl?.setting),
             ("keychain.service", state.storage.defaultKeychainService),
             ("appGroups.default", state.storage.defaultAppGroupIdentifier),
             ("files.subDirectory", state.files.subDirectory),
@@ -84,9 +92,9 @@ extension StorageRouter {
         of settings: HostSettings, registry: PluginRegistry, log: any StorageLogHandler, in state: inout State
     ) -> [PackSlot] {
         settings.packs.map { pack in
-            if let (slot, known) = state.packs[pack], known === registry { return slot }
+            if let slot = state.packs[pack]?.slot(registry, settings.folders) { return slot }
             let slot = PackSlot(pack, registry: registry, folders: settings.folders, log: log)
-            state.packs[pack] = (slot, registry)
+            state.packs[pack] = Kept(slot: slot, registry: registry, folders: settings.folders)
             return slot
         }
     }
@@ -97,11 +105,12 @@ extension StorageRouter {
     ) -> TransportSlot? {
         opener.settings.sync.transport.map { transport in
             let key = TransportKey(transport, keychain: keychain)
-            if let (slot, known) = state.transports[key], known === opener.registry { return slot }
+            let folders = opener.settings.folders
+            if let slot = state.transports[key]?.slot(opener.registry, folders) { return slot }
             let slot = TransportSlot(
-                transport, registry: opener.registry, folders: opener.settings.folders,
+                transport, registry: opener.registry, folders: folders,
                 secrets: opener.secrets(in: keychain.flatMap { slots[$0.name] }), log: opener.log)
-            state.transports[key] = (slot, opener.registry)
+            state.transports[key] = Kept(slot: slot, registry: opener.registry, folders: folders)
             return slot
         }
     }
@@ -111,14 +120,14 @@ extension StorageRouter {
         for settings: HostSettings, registry: PluginRegistry, log: any StorageLogHandler, in state: inout State
     ) -> CryptoSlot {
         let id = settings.encryption.provider
-        if let (slot, known) = state.cryptos[id], known === registry { return slot }
         let folders = settings.folders
+        if let slot = state.cryptos[id]?.slot(registry, folders) { return slot }
         let slot = CryptoSlot { () throws(StorageError) in
             let image = try registry.plugin(offering: id, kind: .crypto)
             log(.debug, "router", "opening crypto provider '\(id)' of \(image.path)")
             return try image.openCrypto(id, folders: folders, log: log)
         }
-        state.cryptos[id] = (slot, registry)
+        state.cryptos[id] = Kept(slot: slot, registry: registry, folders: folders)
         return slot
     }
 }

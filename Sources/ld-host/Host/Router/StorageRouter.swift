@@ -32,9 +32,11 @@ public final class StorageRouter: StorageProviding, Sendable {
         var encryption = EncryptionConfiguration()
         var syncing = SyncConfiguration()
         var slots: [SlotKey: StoreSlot] = [:]
-        var cryptos: [String: (slot: CryptoSlot, registry: PluginRegistry)] = [:]
-        var packs: [HostSettings.Pack: (slot: PackSlot, registry: PluginRegistry)] = [:]
-        var transports: [TransportKey: (slot: TransportSlot, registry: PluginRegistry)] = [:]
+        var cryptos: [String: Kept<CryptoSlot>] = [:]
+        var packs: [HostSettings.Pack: Kept<PackSlot>] = [:]
+        var transports: [TransportKey: Kept<TransportSlot>] = [:]
+        /// What open components log to.
+        let relay = LogRelay()
         /// This device in its sync group, as the last snapshot that synced saw it.
         var device: SyncDevice?
         let synced = SyncedChanges()
@@ -49,6 +51,18 @@ public final class StorageRouter: StorageProviding, Sendable {
         var rings: [MasterRings] = []
         var registries: [String: PluginRegistry] = [:]
         var linked: [PluginImage] = []
+    }
+
+    /// A slot of an earlier snapshot, with what it opens its component by.
+    struct Kept<Slot: Sendable> {
+        let slot: Slot
+        let registry: PluginRegistry
+        let folders: HostSettings.Folders
+
+        /// The slot, if a snapshot with these would open the same.
+        func slot(_ registry: PluginRegistry, _ folders: HostSettings.Folders) -> Slot? {
+            self.registry === registry && self.folders == folders ? slot : nil
+        }
     }
 
     let state = Mutex(State())
@@ -131,6 +145,10 @@ public final class StorageRouter: StorageProviding, Sendable {
             if next.configuration == nil { next.configuration = try load() }
             let snapshot = try Self.snapshot(of: &next)
             state = next
+            // Another state folder has a journal of its own.
+            if let published, published.settings.folders.journal != snapshot.settings.folders.journal {
+                hasRecovered.store(false, ordering: .releasing)
+            }
             // Never released: readers take no reference, and a freed snapshot's address could be reused.
             current.store(UInt(bitPattern: Unmanaged.passRetained(snapshot).toOpaque()), ordering: .releasing)
             return snapshot

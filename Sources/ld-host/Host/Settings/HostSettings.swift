@@ -85,8 +85,8 @@ package struct HostSettings: Sendable {
     /// The catalog files that describe keys, in the order of the configuration.
     package var catalogs: [String]
     package var encryption: Encryption
-    /// The app that a program's values belong to.
-    package var appID: String { "" }
+    /// The app whose data is meant where a key names no suite, service or folder; empty for the data of no app.
+    package var appID: String
     package var keychainService: String?
     /// Whether the policies of keys apply to values that are only in this process's memory; not so in a router for an
     /// app's tests.

@@ -14,30 +14,39 @@ extension HostSettings {
                     .invalidUserDefaultsSuite, "the suite '\(suite)' is empty or contains a NUL byte",
                     hint: "name the suite, or leave it out for the app's own")
             }
-            place = StorageNamespace(domain: domain.name, scope: suite ?? "")
+            place = StorageNamespace(domain: domain.name, scope: suite ?? appID)
         case .appGroupUserDefaults(let identifier):
             let group = try self.group(identifier)
             place = StorageNamespace(
                 domain: domain.name, scope: group, directory: "\(appGroupsFolder)/\(group)/userDefaults")
         case .keychain(let service):
-            guard let service = service ?? keychainService, !service.isEmpty else {
+            let service = service ?? keychainService ?? appID
+            guard !service.isEmpty else {
                 throw StorageError(
                     .keychainError, "the keychain key has no service, and there is no default",
-                    hint: "name the service, as in keychain:SERVICE/NAME, or set keychain.service in the configuration")
+                    hint: "name the service, as in keychain:SERVICE/NAME, or the app whose it is with --app, or set "
+                        + "keychain.service in the configuration")
             }
             place = StorageNamespace(domain: domain.name, scope: service)
         case .fileSystem(let directory), .encryptedFileSystem(let directory):
             place = try filePlace(domain.name, directory)
         case .appGroupFileSystem(let identifier, let directory):
             let group = try self.group(identifier)
-            if case .custom = directory {
-                place = try filePlace(domain.name, directory)
-            } else {
+            switch directory {
+            case .custom: place = try filePlace(domain.name, directory)
+            case .standard:
+                throw StorageError(
+                    .invalidAddress,
+                    "a key of the app group '\(group)' names the folder of an app, '\(directory.scope)'",
+                    hint: "use documents or caches, which are those of the group")
+            case .documents, .caches:
                 let folder = "\(appGroupsFolder)/\(group)/\(directory.scope)\(suffix)"
                 place = StorageNamespace(
                     domain: domain.name, scope: "\(group):\(directory.scope)\(slashedSubDirectory)", directory: folder)
             }
-        case .custom(let name, let scope): place = StorageNamespace(domain: name, scope: scope ?? "")
+        case .custom(let name, let scope):
+            let folder = scope.flatMap { StandardFolder.Location(scope: $0) }.flatMap { cachesFolder(name, $0) }
+            place = StorageNamespace(domain: name, scope: scope ?? "", directory: folder)
         }
         try place.validate()
         return place
@@ -46,13 +55,12 @@ extension HostSettings {
     private func filePlace(
         _ domain: String, _ directory: FileDirectory
     ) throws(StorageError) -> StorageNamespace {
-        let scope = directory.scope
         switch directory {
-        case .documents: return StorageNamespace(domain: domain, scope: scope + slashedSubDirectory)
-        case .caches:
-            return StorageNamespace(
-                domain: domain, scope: scope + slashedSubDirectory, directory: "\(folders.cache)/\(domain)\(suffix)")
+        case .documents: return try standardPlace(domain, .documents, of: appID)
+        case .caches: return try standardPlace(domain, .caches, of: appID)
+        case .standard(let folder, let app): return try standardPlace(domain, folder, of: app)
         case .custom:
+            let scope = directory.scope
             guard scope.hasPrefix("/"), !scope.utf8.contains(0) else {
                 throw StorageError(
                     .invalidAddress, "the folder '\(scope)' of a key in '\(domain)' is not an absolute path",
@@ -65,6 +73,30 @@ extension HostSettings {
             return StorageNamespace(domain: domain, scope: folder, directory: own)
         }
     }
+
+    private func standardPlace(
+        _ domain: String, _ folder: StandardFolder, of app: String
+    ) throws(StorageError) -> StorageNamespace {
+        guard app.isEmpty || AppIdentifier.isValid(app) else {
+            throw StorageError(
+                .invalidAddress, "'\(app)' in a key of '\(domain)' is not the identifier of an app",
+                hint: "use \(AppIdentifier.rule)")
+        }
+        let location = StandardFolder.Location(folder, of: app, subDirectory: subDirectory)
+        return StorageNamespace(domain: domain, scope: location.scope, directory: cachesFolder(domain, location))
+    }
+
+    /// Where the files of a namespace are if they are caches; `nil` if the store chooses.
+    private func cachesFolder(_ domain: String, _ location: StandardFolder.Location) -> String? {
+        guard location.folder == .caches, ["fileSystem", "encryptedFileSystem"].contains(domain),
+            location.app.map(AppIdentifier.isValid) ?? true
+        else { return nil }
+        let folder = location.app.map { "\(appCachesFolder)/\($0)" } ?? folders.cache
+        return "\(folder)/\(domain)\(Self.suffix(of: location.subDirectory))"
+    }
+
+    /// Where the caches of apps are, in a folder for each.
+    var appCachesFolder: String { "\(folders.cache)/apps" }
 
     /// The earlier namespaces of values of an encrypted domain in a user's own folder: from before the domain had its
     /// own folder there, and from before two spellings of a path were one. The latest comes first. Empty for all other
@@ -96,7 +128,10 @@ extension HostSettings {
 
     private var slashedSubDirectory: String { subDirectory.map { "/\($0)" } ?? "" }
     /// Distinguishes the folders of sub-directories from files in the folder itself.
-    private var suffix: String { subDirectory.map { "@" + $0.split(separator: "/").joined(separator: "%2F") } ?? "" }
+    private static func suffix(of subDirectory: String?) -> String {
+        subDirectory.map { "@" + $0.split(separator: "/").joined(separator: "%2F") } ?? ""
+    }
+    private var suffix: String { Self.suffix(of: subDirectory) }
 
     private func group(_ identifier: String?) throws(StorageError) -> String {
         guard let identifier = identifier ?? appGroup else {
@@ -104,18 +139,10 @@ extension HostSettings {
                 .invalidAppGroupIdentifier, "the key has no app group, and there is no default",
                 hint: "name the group in the key, or set appGroups.default in the configuration")
         }
-        let usable = identifier.utf8.allSatisfy {
-            switch $0 {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                true
-            default: false
-            }
-        }
-        guard usable, (1...200).contains(identifier.utf8.count), !identifier.hasPrefix(".") else {
+        guard AppIdentifier.isValid(identifier) else {
             throw StorageError(
                 .invalidAppGroupIdentifier, "'\(identifier)' is not an app group identifier",
-                hint: "use 1 to 200 letters, digits, '.', '-' and '_', not starting with '.'")
+                hint: "use \(AppIdentifier.rule)")
         }
         return identifier
     }

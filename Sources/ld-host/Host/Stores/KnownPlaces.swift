@@ -21,47 +21,53 @@ struct KnownPlace: Sendable {
 
 /// Namespaces with their own folders, which stores do not list.
 extension RouterSnapshot {
-    /// The namespaces of a domain that are known without a store: by the configuration, by the folders of app groups,
-    /// and by the keys of catalogs.
+    /// The namespaces of a domain that are known without a store: by the configuration, by the folders of app groups
+    /// and of the caches of apps, and by the keys of catalogs.
     ///
-    /// A folder of a group or a catalog that this user may not read is left out, with a warning. Creates nothing. May
-    /// wait.
+    /// A folder of a group, an app or a catalog that this user may not read is left out, with a warning. Creates
+    /// nothing. May wait.
     ///
     /// - Parameter open: The store to search.
     func knownPlaces(of domain: String, in open: OpenStore) -> [StorageNamespace: KnownPlace] {
         var known = settings.knownDomains(named: domain).mapValues { KnownPlace(domain: $0) }
-        let found = groupPlaces(of: domain).merging(catalogedPlaces(of: domain, in: open)) { first, _ in first }
+        let found = ownFolders(of: domain).merging(catalogedPlaces(of: domain, in: open)) { first, _ in first }
         for (place, candidate) in found where known[place] == nil && isReadable(place, candidate.names, in: open) {
             known[place] = candidate
         }
         return known
     }
 
-    private func groupPlaces(of domain: String) -> [StorageNamespace: KnownPlace] {
-        let domains: (String) -> [StorageDomain]
+    /// The namespaces of app groups, and of the caches of apps.
+    private func ownFolders(of domain: String) -> [StorageNamespace: KnownPlace] {
+        let groups = settings.appGroupsFolder
+        let domains: [StorageDomain]
         switch domain {
-        case "appGroupUserDefaults": domains = { [.appGroupUserDefaults(identifier: $0)] }
+        case "appGroupUserDefaults": domains = names(in: groups).map { .appGroupUserDefaults(identifier: $0) }
         case "appGroupFileSystem":
-            domains = { [.appGroupFileSystem(id: $0), .appGroupFileSystem(id: $0, directory: .caches)] }
+            domains = names(in: groups).flatMap {
+                [.appGroupFileSystem(id: $0), .appGroupFileSystem(id: $0, directory: .caches)]
+            }
+        case "fileSystem": domains = appCaches.map { .fileSystem(directory: $0) }
+        case "encryptedFileSystem": domains = appCaches.map { .encryptedFileSystem(directory: $0) }
         default: return [:]
         }
         var places: [StorageNamespace: KnownPlace] = [:]
-        for domain in groups().flatMap(domains) {
-            // Others may keep folders there that cannot be a group's.
+        for domain in domains {
+            // Others may keep folders there that cannot be a group's or an app's.
             if let place = try? settings.place(of: domain) { places[place] = KnownPlace(domain: domain) }
         }
         return places
     }
 
-    /// The names in the folder of app groups.
-    private func groups() -> [String] {
-        guard let stream = opendir(settings.appGroupsFolder) else {
+    private var appCaches: [FileDirectory] {
+        ([""] + names(in: settings.appCachesFolder)).map { .caches(of: $0) }
+    }
+
+    /// The names in a folder of the host's; none if it is missing.
+    private func names(in folder: String) -> [String] {
+        guard let stream = opendir(folder) else {
             let code = errno
-            if code != ENOENT {
-                passOver(
-                    settings.appGroupsFolder,
-                    StorageError(system: code, "open the folder", path: settings.appGroupsFolder))
-            }
+            if code != ENOENT { passOver(folder, StorageError(system: code, "open the folder", path: folder)) }
             return []
         }
         defer { closedir(stream) }

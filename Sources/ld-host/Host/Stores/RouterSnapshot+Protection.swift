@@ -68,7 +68,8 @@ extension RouterSnapshot {
                 throw refusal(
                     security, address, "no store here can enforce '\(control.rawValue)'",
                     "remove the access control, or accept that it is not enforced: "
-                        + "ld-host config set keychain.accessControl advisory")
+                        + "StorageConfiguration(accessControl: .advisory) with updateStorageConfiguration in the app, or "
+                        + "ld-host config set keychain.accessControl advisory for all")
             }
             advisory.append("'\(control.rawValue)' is not enforced")
         }
@@ -79,7 +80,8 @@ extension RouterSnapshot {
                 throw refusal(
                     security, address, "no store here knows whether the device is unlocked",
                     "use the accessibility 'always', or accept that it is not enforced: "
-                        + "ld-host config set keychain.accessibility advisory")
+                        + "StorageConfiguration(accessibility: .advisory) with updateStorageConfiguration in the app, or "
+                        + "ld-host config set keychain.accessibility advisory for all")
             }
             advisory.append("values can be read whenever this user's programs run")
         }

@@ -127,6 +127,33 @@ extension StoreAccess {
         return Set(places.map(\.scope)).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
+    /// The identifiers of the apps that have values, ordered by their bytes, and the errors of stores that could not
+    /// list: the suites of `userDefaults`, and the apps whose files are stored.
+    func apps() async throws -> (apps: [String], failures: [StorageError]) {
+        let (places, failures) = try await populatedDomains()
+        let apps = Set(places.compactMap { (try? snapshot.settings.place(of: $0))?.app }.map(ExactText.init))
+        return (apps.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }, failures)
+    }
+
+    /// The apps, other than the own one, that have a value of this name where the key would be as theirs.
+    func apps(having key: AnyStorageKey) async throws -> [String] {
+        guard key.place == nil, key.descriptor.domain.belongsToApp, key.descriptor.domain.name != "keychain" else {
+            return []
+        }
+        var found: [String] = []
+        for app in try await apps().apps where !app.hasBytes(of: snapshot.settings.appID) {
+            let domain = key.descriptor.domain.ofApp(app)
+            let place = try snapshot.settings.place(of: domain)
+            let open = try await openStore(for: place.domain)
+            let name = key.descriptor.name
+            let isStored = try await open.write("looking for '\(place)/\(name)'") { (store) throws(StorageError) in
+                try store.hasValue(named: name, in: place)
+            }
+            if isStored { found.append(app) }
+        }
+        return found
+    }
+
     /// The namespaces of a domain that hold values; empty if its store cannot list.
     func places(of domain: String) async throws(StorageError) -> [StorageNamespace: KnownPlace] {
         let open = try await openStore(for: domain)
@@ -149,7 +176,6 @@ extension StoreAccess {
     ) async throws(StorageError) -> [StorageNamespace: StorageDomain] {
         let open = try await openStore(for: domain)
         guard open.store.abilities.enumeration != nil else { return [:] }
-        let known = snapshot.settings.knownDomains(named: domain)
         let places: [StorageNamespace] = try await open.write("listing '\(open.name)'") {
             (store) throws(StorageError) in
             var places: [StorageNamespace] = []
@@ -160,7 +186,7 @@ extension StoreAccess {
             return places
         }
         return Dictionary(
-            places.map { ($0, known[$0] ?? snapshot.settings.domain(of: $0)) }, uniquingKeysWith: { first, _ in first })
+            places.map { ($0, snapshot.settings.domain(of: $0)) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// The scopes of a selection that hold values.
@@ -203,6 +229,19 @@ public struct SelectedScope: Sendable {
     }
 }
 
+extension StorageNamespace {
+    /// The app whose data it is; `nil` if it is that of no app, or shared. A suite that apps share is like an app's.
+    var app: String? {
+        let app: String?
+        switch domain {
+        case "userDefaults": app = scope
+        case "fileSystem", "encryptedFileSystem": app = StandardFolder.Location(scope: scope)?.app
+        default: app = nil
+        }
+        return app.flatMap { AppIdentifier.isValid($0) ? $0 : nil }
+    }
+}
+
 extension HostSettings {
     /// The namespaces of a domain that the configuration alone determines, with their domains.
     func knownDomains(named name: String) -> [StorageNamespace: StorageDomain] {
@@ -225,10 +264,15 @@ extension HostSettings {
 
     /// The domain of a namespace that a store listed.
     func domain(of place: StorageNamespace) -> StorageDomain {
+        if let own = knownDomains(named: place.domain)[place] { return own }
         let suffix = subDirectory.map { "/\($0)" } ?? ""
         let scope = place.scope.hasSuffix(suffix) ? String(place.scope.dropLast(suffix.count)) : place.scope
-        return (try? StorageDomain(name: place.domain, scope: scope))
-            ?? .custom(name: place.domain, scope: place.scope)
+        let domain = try? StorageDomain(name: place.domain, filledIn: scope)
+        // Not so for what was stored with another sub-directory than the one that is configured.
+        guard let domain, (try? self.place(of: domain)) == place else {
+            return .custom(name: place.domain, scope: place.scope)
+        }
+        return domain
     }
 }
 
@@ -242,7 +286,7 @@ public enum StorageSelection: Hashable, Sendable {
     case scope(StorageDomain, prefix: String = "")
 
     /// Parses `DOMAIN` for all scopes of a domain, `DOMAIN:SCOPE` for one, or the beginning of addresses in one scope:
-    /// `DOMAIN/` is the scope of keys that name none, such as the unnamed suite of `userDefaults`.
+    /// `DOMAIN/` is the scope of keys that name none, such as the own suite of the app in `userDefaults`.
     ///
     /// - Throws: `invalidAddress` with what is wrong with the text.
     public init(_ text: String) throws(StorageError) {

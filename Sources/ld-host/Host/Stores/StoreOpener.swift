@@ -11,11 +11,21 @@ struct StoreOpener: Sendable {
     let crypto: CryptoSlot
     let providers: KeyMaterialProviders
 
-    /// The slot of a store.
+    /// The slot of a store: the known one if it still opens what is configured.
     ///
-    /// - Parameter keychain: The keychain domain's store, if it is another one.
-    func slot(for store: HostSettings.Store, keychain: StoreSlot?) -> StoreSlot {
-        StoreSlot(settings: store) { () throws(StorageError) in
+    /// - Parameters:
+    ///   - keychain: The keychain domain's store, if it is another one.
+    ///   - known: The slot of an earlier configuration with the same settings of the store.
+    func slot(for store: HostSettings.Store, keychain: StoreSlot?, reusing known: StoreSlot? = nil) -> StoreSlot {
+        let open = opening(store, keychain: keychain)
+        if let known, known.adopt(settings.folders, open) { return known }
+        return StoreSlot(settings: store, folders: settings.folders, open: open)
+    }
+
+    private func opening(
+        _ store: HostSettings.Store, keychain: StoreSlot?
+    ) -> @Sendable () throws(StorageError) -> OpenStore {
+        { () throws(StorageError) in
             let image = try registry.plugin(offering: store.component, kind: .storage)
             let component = try image.component(store.component, .storage)
             let resolver = OptionResolver(component: component, folders: settings.folders)
@@ -143,27 +153,56 @@ struct StoreOpener: Sendable {
 /// A configured store, opened once, at its first use, and never closed. Snapshots with the same configuration of a
 /// store share its slot.
 final class StoreSlot: Sendable {
-    let settings: HostSettings.Store
-    private let open: @Sendable () throws(StorageError) -> OpenStore
-    private let opened = Mutex<OpenStore?>(nil)
+    private struct State {
+        var open: @Sendable () throws(StorageError) -> OpenStore
+        /// The folders that stand for placeholders in the store's options, and in which its locks are.
+        var folders: HostSettings.Folders
+        var opened: OpenStore?
+    }
 
-    init(settings: HostSettings.Store, open: @escaping @Sendable () throws(StorageError) -> OpenStore) {
+    let settings: HostSettings.Store
+    private let state: Mutex<State>
+
+    init(
+        settings: HostSettings.Store, folders: HostSettings.Folders,
+        open: @escaping @Sendable () throws(StorageError) -> OpenStore
+    ) {
         self.settings = settings
-        self.open = open
+        state = Mutex(State(open: open, folders: folders))
     }
 
     /// The open store, if it has been used.
-    var current: OpenStore? { opened.withLock { $0 } }
+    var current: OpenStore? { state.withLock { $0.opened } }
 
     /// Forgets the keys of an open sealed store. A store that is being opened right now has none yet.
-    func forgetKeys() { _ = opened.withLockIfAvailable { $0?.sealing?.forgetKeys() } }
+    func forgetKeys() { _ = state.withLockIfAvailable { $0.opened?.sealing?.forgetKeys() } }
+
+    /// Lets the slot serve a changed configuration: a store that is not open yet is opened as it says, with the plugins
+    /// that it finds. An open store stays as it is.
+    ///
+    /// - Returns: Whether the slot can: not if the store is open with other folders, unless it uses none, or is being
+    ///   opened with them.
+    func adopt(
+        _ folders: HostSettings.Folders, _ open: @escaping @Sendable () throws(StorageError) -> OpenStore
+    ) -> Bool {
+        let isAdopted = state.withLockIfAvailable { state in
+            guard let store = state.opened else {
+                state.open = open
+                state.folders = folders
+                return true
+            }
+            return state.folders == folders || store.isGoneWithProcess
+        }
+        // Nobody waits here for a store that asks for a passphrase, say.
+        return isAdopted ?? false
+    }
 
     /// Opens the store if it is not open. May wait; the next call retries after a failure.
     func openIfNeeded() throws(StorageError) -> OpenStore {
-        try opened.withLock { opened throws(StorageError) in
-            if let store = opened { return store }
-            let store = try open()
-            opened = store
+        try state.withLock { state throws(StorageError) in
+            if let store = state.opened { return store }
+            let store = try state.open()
+            state.opened = store
             return store
         }
     }

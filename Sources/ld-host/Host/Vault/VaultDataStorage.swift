@@ -31,7 +31,7 @@ public final class VaultDataStorage<Value: Codable & Sendable & Equatable>: Send
         let error = Mutex<(any Error)?>(nil)
     }
 
-    /// A value under a name in the user's preferences.
+    /// A value under a name in the app's own preferences.
     ///
     /// - Parameters:
     ///   - key: The name.

@@ -25,7 +25,7 @@ public protocol VaultStorable {
     static var key: String { get }
     /// The value while nothing is stored.
     static var defaultValue: Value { get }
-    /// Where the value belongs; by default the user's preferences.
+    /// Where the value belongs; by default the app's own preferences, which no other app sees.
     static var domain: StorageDomain { get }
     /// How the value is protected; encrypted by default.
     static var security: SecurityPolicy { get }
@@ -41,7 +41,7 @@ public protocol VaultStorable {
 extension VaultStorable {
     /// The name of this type.
     public static var key: String { String(describing: Self.self) }
-    /// The user's preferences.
+    /// The app's own preferences.
     public static var domain: StorageDomain { .userDefaults() }
     /// Encrypted.
     public static var security: SecurityPolicy { .recommended }

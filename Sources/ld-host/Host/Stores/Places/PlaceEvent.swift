@@ -65,8 +65,9 @@ extension StorageNamespace {
     fileprivate var named: Substring {
         switch domain {
         case _ where scope.hasPrefix("/"): scope[...]
-        case "fileSystem", "encryptedFileSystem": ""
         case "appGroupFileSystem": scope.prefix { $0 != ":" }
+        // A standard folder of an app, or of none.
+        case "fileSystem", "encryptedFileSystem": scope.contains(":") ? scope.prefix { $0 != ":" } : ""
         default: scope[...]
         }
     }
