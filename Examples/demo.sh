@@ -7,7 +7,7 @@ export PATH
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
 export HOME="$home" XDG_CONFIG_HOME="$home/config" XDG_DATA_HOME="$home/data" XDG_CACHE_HOME="$home/cache" XDG_STATE_HOME="$home/state"
-unset LOCALDATA_CONFIG LOCALDATA_PLUGIN_PATH
+unset LOCALDATA_APP LOCALDATA_CONFIG LOCALDATA_PLUGIN_PATH
 languages=/usr/share/iso-codes/json/iso_639-3.json
 
 run() {

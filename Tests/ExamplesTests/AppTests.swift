@@ -28,14 +28,15 @@ struct AppTests {
             for name in ["libSQLiteStore.so", "libOpenSSLCrypto.so"] { try app.takeFrom("\(scratch)/debug", name) }
             return files
         }
-        #expect(try app.host("get", "userDefaults/theme") == "\"dark\"")
+        #expect(try app.host("get", "userDefaults:SettingsApp/theme") == "\"dark\"")
         for name in ["libSQLiteStore.so", "libOpenSSLCrypto.so"] { #expect(built.contains("/debug/\(name)\n")) }
         #expect(try app.run().lines == ["dark", "token123"])
 
         // The SQLite store now exists and would serve this domain. Values in files must not disappear.
-        #expect(try app.host("get", "userDefaults/theme") == "\"dark\"")
+        #expect(try app.host("get", "userDefaults:SettingsApp/theme") == "\"dark\"")
         #expect(try app.host("config", "get", "domains.userDefaults") == "file")
-        #expect(FileManager.default.fileExists(atPath: "\(app.home)/.local/share/localdata/files/userDefaults/theme"))
+        let files = "\(app.home)/.local/share/localdata/files"
+        #expect(FileManager.default.fileExists(atPath: "\(files)/userDefaults@SettingsApp/theme"))
         #expect(try app.host("init").hasSuffix("config.json"))
         let starter = try String(contentsOfFile: "\(app.home)/.config/localdata/config.json", encoding: .utf8)
         #expect(starter.contains("userDefaults: \"file\""))

@@ -30,10 +30,11 @@ struct VersionedSettingsTests {
 
                     """)
         }
-        #expect(try example.run(BuiltProducts.host, "get", "userDefaults/profile") == #"{"fullName":"Ada"}"#)
-        let attributes = try example.run(BuiltProducts.host, "get", "userDefaults/profile", "--json")
+        let profile = try example.run(BuiltProducts.host, "--app", "VersionedSettings", "get", "userDefaults/profile")
+        #expect(profile == #"{"fullName":"Ada"}"#)
+        let attributes = try example.run(BuiltProducts.host, "get", "userDefaults:VersionedSettings/profile", "--json")
         #expect(attributes.contains(#""versionTag" : "3""#), "\(attributes)")
-        let names = try example.run(BuiltProducts.host, "ls").split(separator: "\n")
+        let names = try example.run(BuiltProducts.host, "--app", "VersionedSettings", "ls").split(separator: "\n")
         #expect(
             names == [
                 "userDefaults/MyApp.AppSettings.__version", "userDefaults/MyApp.AppSettings.interval",

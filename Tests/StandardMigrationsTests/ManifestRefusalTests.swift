@@ -24,8 +24,8 @@ import Testing
             (#"{"id":"a","rename":{"from":"r s/a","to":"rows/b"}}"#, "step 'a', rename.from: the domain 'r s'"),
             (#"{"id":"a","rename":{"from":"rows:%/a","to":"rows/b"}}"#, "step 'a', rename.from: the scope in"),
             (
-                #"{"id":"a","rename":{"from":"fileSystem:x/a","to":"rows/b"}}"#,
-                "step 'a', rename.from: 'x' is not a folder"
+                #"{"id":"a","rename":{"from":"fileSystem:x y/a","to":"rows/b"}}"#,
+                "step 'a', rename.from: 'x y' is not a folder"
             ),
             (#"{"id":"a","rename":{"from":"rows/a*","to":"rows/b"}}"#, "step 'a', rename.from: expected a key"),
             (

@@ -44,6 +44,25 @@ struct CatalogManifestTests {
         }
     }
 
+    @Test("names the app where its keys mean their own app, by default the program that writes it")
+    func ofApp() throws {
+        let keys = Self.domains.map {
+            AnyStorageKey(StorageKeyDescriptor(name: "k", domain: $0, owner: "Team", description: "a key"))
+        }
+        func domains(_ app: String?) throws -> [String] {
+            let json = try CatalogManifest(Catalog(allKeys: keys), app: app).json()
+            return try CatalogManifest(json: json, source: "test").allKeys.map { "\($0.descriptor.domain)" }
+        }
+        #expect(
+            try domains("notes") == [
+                "appGroupFileSystem::documents", "appGroupFileSystem:group.x:documents", "appGroupUserDefaults:group.x",
+                "encryptedFileSystem:notes:documents", "fileSystem:notes:caches", "keychain:com.example",
+                "userDefaults:a%2Fb%25c", "userDefaults:notes", "x.cloud",
+            ])
+        #expect(try domains(nil).contains("userDefaults:\(AppIdentifier.ofThisProgram)"))
+        #expect(try domains("").contains("userDefaults"))
+    }
+
     @Test(
         "that is not well formed is refused, with its file and the error",
         arguments: [

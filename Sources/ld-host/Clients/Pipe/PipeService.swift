@@ -154,7 +154,7 @@ extension PipeService {
             throw StorageError(
                 .invalidAddress, "the domain '\(domain)' is invalid", hint: "give its scope as 'scope'")
         }
-        return try StorageDomain(name: domain, scope: request.scope)
+        return try StorageDomain(name: domain, scope: request.scope?.isEmpty == true ? nil : request.scope)
     }
 
     private func key(_ request: PipeRequest) async throws -> AnyStorageKey {

@@ -24,8 +24,7 @@ extension HostSettings {
             guard !service.isEmpty else {
                 throw StorageError(
                     .keychainError, "the keychain key has no service, and there is no default",
-                    hint: "name the service, as in keychain:SERVICE/NAME, or the app whose it is with --app, or set "
-                        + "keychain.service in the configuration")
+                    hint: "name the service, as in keychain:SERVICE/NAME, or set keychain.service in the configuration")
             }
             place = StorageNamespace(domain: domain.name, scope: service)
         case .fileSystem(let directory), .encryptedFileSystem(let directory):

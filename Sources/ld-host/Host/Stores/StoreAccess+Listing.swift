@@ -203,7 +203,8 @@ extension StoreAccess {
             let (places, failures) = try await populatedPlaces(besides: [])
             return (places.map(SelectedScope.init), failures.map(\.error))
         case .domain(let name): return (try await populatedPlaces(of: name).map(SelectedScope.init), [])
-        case .scope(let domain, let prefix): return ([SelectedScope(domain: domain, prefix: prefix)], [])
+        case .scope(let domain, let prefix):
+            return ([SelectedScope(domain: snapshot.settings.shortest(domain), prefix: prefix)], [])
         }
     }
 }
@@ -260,6 +261,14 @@ extension HostSettings {
             if let place = try? place(of: domain) { places[place] = domain }
         }
         return places
+    }
+
+    /// A domain that says that it is the data of no app, without that where nobody is an app.
+    func shortest(_ domain: StorageDomain) -> StorageDomain {
+        guard appID.isEmpty, ["userDefaults", "fileSystem", "encryptedFileSystem"].contains(domain.name),
+            let place = try? place(of: domain)
+        else { return domain }
+        return knownDomains(named: domain.name)[place] ?? domain
     }
 
     /// The domain of a namespace that a store listed.
