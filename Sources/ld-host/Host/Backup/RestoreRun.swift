@@ -149,7 +149,8 @@ private final class RestoredPlaces {
         let key = StorageKeyDescriptor(
             name: item.name, domain: .custom(name: place.domain, scope: place.scope),
             security: isSealed ? .recommended : .none, serializer: serializer, owner: owner, description: "")
-        entries.append(PlaceEntry(key, at: place, of: settings.appID))
+        // Who restores may be another program than the app that the value belongs to.
+        entries.append(PlaceEntry(key, at: place, of: place.app ?? settings.appID))
     }
 }
 

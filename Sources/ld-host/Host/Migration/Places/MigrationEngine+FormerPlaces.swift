@@ -63,7 +63,9 @@ extension MigrationEngine {
         if !history.isLoaded(folders) {
             try await onIOThread { () throws(StorageError) in history.refresh(folders) }
         }
+        // What was restored may belong to this app.
         return history.record(of: PlaceHistory.Key(app: settings.appID, owner: owner, name: name))
+            ?? history.record(of: PlaceHistory.Key(app: "", owner: owner, name: name))
     }
 
     /// Whether a key's value may be at another place than `place`.

@@ -66,9 +66,20 @@ extension StorageNamespace {
         switch domain {
         case _ where scope.hasPrefix("/"): scope[...]
         case "appGroupFileSystem": scope.prefix { $0 != ":" }
-        // A standard folder of an app, or of none.
-        case "fileSystem", "encryptedFileSystem": scope.contains(":") ? scope.prefix { $0 != ":" } : ""
+        case "fileSystem", "encryptedFileSystem": app?[...] ?? ""
         default: scope[...]
+        }
+    }
+}
+
+extension StorageNamespace {
+    /// The app that it belongs to, as far as its name says so.
+    var app: String? {
+        switch domain {
+        case "userDefaults": scope.isEmpty ? nil : scope
+        case "fileSystem", "encryptedFileSystem" where !scope.hasPrefix("/"):
+            scope.firstIndex(of: ":").map { String(scope[..<$0]) }
+        default: nil
         }
     }
 }
