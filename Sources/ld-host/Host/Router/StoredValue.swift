@@ -10,6 +10,8 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
         var revision = 0
         /// The last write that was queued.
         var writing: Task<Void, any Error>?
+        /// Why the last write failed, until a call has reported it.
+        var failure: (any Error)?
         var listeners: [Int: AsyncStream<Value>.Continuation] = [:]
         var nextListener = 0
         var following: Task<Void, Never>?
@@ -50,8 +52,21 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
     /// set here before or meanwhile stays, too.
     ///
     /// - Throws: What reading or migrating throws; the value in memory stays, and nothing is written before a later
-    ///   load succeeds.
+    ///   load succeeds. What an earlier write threw, if no call has reported it yet.
     public func load() async throws {
+        try await read()
+        if let failure = takeFailure() { throw failure }
+    }
+
+    /// Why the last write failed, if no call has reported it yet; from now on, one has.
+    func takeFailure() -> (any Error)? {
+        state.withLock { state in
+            defer { state.failure = nil }
+            return state.failure
+        }
+    }
+
+    private func read() async throws {
         let revision = currentRevision
         show(try await router.stored(key), loadedAt: revision)
     }
@@ -72,7 +87,12 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
     /// Waits until all values set so far are written.
     ///
     /// - Throws: What the last write threw.
-    public func save() async throws { try await state.withLock { $0.writing }?.value }
+    public func save() async throws {
+        do { try await state.withLock { $0.writing }?.value } catch {
+            _ = takeFailure()
+            throw error
+        }
+    }
 
     /// The values that it gets from now on: those that are set here, those that are loaded, and those that other parts
     /// of the program or other processes store. If several arrive while the reader is busy, it gets the last one. The
@@ -101,11 +121,24 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
     /// Writes a value after all earlier ones are written, unless a later one is queued.
     private func write(_ value: Value, _ revision: Int, after earlier: Task<Void, any Error>?) async throws {
         _ = await earlier?.result
-        if !isLoaded { try await load() }
-        guard state.withLock({ $0.revision == revision }) else { return }
-        // A write that has failed stays, for save().
-        try await router.set(value, for: key)
-        state.withLock { if $0.revision == revision { $0.writing = nil } }
+        do {
+            if !isLoaded { try await read() }
+            guard state.withLock({ $0.revision == revision }) else { return }
+            // A write that has failed stays, for save().
+            try await router.set(value, for: key)
+        } catch {
+            // Nobody may wait for it.
+            state.withLock { if $0.revision == revision { $0.failure = error } }
+            if let log = try? await router.snapshot().log {
+                let what = (error as? StorageError)?.message ?? "\(error)"
+                log(.error, "values", "'\(key.domain)/\(key.name)' was set and could not be stored: \(what)")
+            }
+            throw error
+        }
+        state.withLock { state in
+            guard state.revision == revision else { return }
+            (state.writing, state.failure) = (nil, nil)
+        }
     }
 
     private func forget(_ listener: Int) {
@@ -174,7 +207,8 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
 ///   default, which is never written.
 /// - **Setting** takes effect at once, and is written in the background, in order; of values set in quick succession,
 ///   the last one is written. A value set before the load waits until the stored one has been read, and replaces it.
-/// - **Errors** of writing are thrown by ``StoredValue/save()``; the value in memory stays.
+/// - **Errors** of writing are logged, and thrown by the next ``StoredValue/save()`` or ``StoredValue/load()``; the
+///   value in memory stays.
 ///
 /// A property may be used from any thread.
 @propertyWrapper
