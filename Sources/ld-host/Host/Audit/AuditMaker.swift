@@ -80,7 +80,8 @@ struct AuditMaker {
             guard let place = try? snapshot.settings.place(of: scope.domain) else { continue }
             sites[place] = Site(label: "\(scope.domain)", listed: scope, place: place)
         }
-        var catalogs = snapshot.described.entries
+        var catalogs = snapshot.declared.entries(snapshot.settings).mapValues(\.key)
+        catalogs.merge(snapshot.described.entries) { _, described in described }
         catalogs.merge(snapshot.catalog?.entries ?? [:]) { _, registered in registered }
         for (address, key) in catalogs where isSelected(key, address, sites) {
             let label = "\(key.descriptor.domain)"
@@ -242,5 +243,6 @@ struct AuditMaker {
 
     private func catalogName(of address: StorageAddress) -> String? {
         snapshot.catalog?.catalog(of: address) ?? snapshot.described.catalog(of: address)
+            ?? snapshot.declared.entries(snapshot.settings)[address]?.catalog
     }
 }

@@ -83,7 +83,8 @@ extension StorageRouter {
         }
     }
 
-    /// Adds a catalog. From then on, a key in no registered catalog is refused.
+    /// Adds a catalog. From then on, a key in no registered catalog is refused, except those of the containers and
+    /// vaults that this process uses: these declare their keys by themselves, before or after.
     ///
     /// - Throws: `missingDescription` or `duplicateRegisteredKeys` with the keys; `MigrationError` if a key's migration
     ///   can never work. Then nothing has changed.

@@ -40,9 +40,9 @@ extension StorageRouter {
         for path in settings.catalogs { try described.add(CatalogManifest(file: path), settings: settings) }
         relay.handler = log
         return RouterSnapshot(
-            settings: settings, registry: registry, catalog: catalog, described: described, log: log, crypto: crypto,
-            rings: rings, providers: providers, places: state.places,
-            packs: packs(of: settings, registry: registry, log: relay, in: &state),
+            settings: settings, registry: registry, catalog: catalog, described: described,
+            declared: state.declared, log: log, crypto: crypto, rings: rings, providers: providers,
+            places: state.places, packs: packs(of: settings, registry: registry, log: relay, in: &state),
             transport: transport(opener, keychain: keychain, slots, in: &state),
             opener: opener, slots: slots)
     }

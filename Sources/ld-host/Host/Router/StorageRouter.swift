@@ -24,6 +24,8 @@ public final class StorageRouter: StorageProviding, Sendable {
     public static let shared = StorageRouter { () throws(StorageError) in try HostConfiguration.load() }
 
     struct State {
+        /// The keys of opened containers and vaults.
+        let declared: DeclaredKeys
         var configuration: HostConfiguration?
         var storage = StorageConfiguration()
         var files = FileStorageConfiguration()
@@ -65,7 +67,9 @@ public final class StorageRouter: StorageProviding, Sendable {
         }
     }
 
-    let state = Mutex(State())
+    let state: Mutex<State>
+    /// The keys of opened containers and vaults.
+    let declared: DeclaredKeys
     let migrationRegistry = MigrationRegistry()
     let load: @Sendable () throws(StorageError) -> HostConfiguration
     /// The current snapshot's address; 0 before the first.
@@ -74,7 +78,11 @@ public final class StorageRouter: StorageProviding, Sendable {
     private let recovery = Mutex(())
     private let hasRecovered = Atomic(false)
 
-    private init(load: @escaping @Sendable () throws(StorageError) -> HostConfiguration) { self.load = load }
+    private init(load: @escaping @Sendable () throws(StorageError) -> HostConfiguration) {
+        self.load = load
+        declared = DeclaredKeys()
+        state = Mutex(State(declared: declared))
+    }
 
     /// Creates a router that is independent of the environment and of others; it opens stores on demand.
     ///

@@ -191,6 +191,8 @@ final class RouterSnapshot: Sendable {
     let catalog: CatalogIndex?
     /// The keys in manifests, for tools.
     let described: CatalogIndex
+    /// The keys of opened containers and vaults.
+    let declared: DeclaredKeys
     let log: any StorageLogHandler
     let crypto: CryptoSlot
     /// The rings of keys with an encryption policy.
@@ -209,14 +211,16 @@ final class RouterSnapshot: Sendable {
 
     init(
         settings: HostSettings, registry: PluginRegistry, catalog: CatalogIndex?, described: CatalogIndex,
-        log: any StorageLogHandler, crypto: CryptoSlot, rings: MasterRings, providers: KeyMaterialProviders,
-        places: PlaceHistory, packs: [PackSlot], transport: TransportSlot?, opener: StoreOpener,
+        declared: DeclaredKeys, log: any StorageLogHandler, crypto: CryptoSlot, rings: MasterRings,
+        providers: KeyMaterialProviders, places: PlaceHistory, packs: [PackSlot], transport: TransportSlot?,
+        opener: StoreOpener,
         slots: [String: StoreSlot]
     ) {
         self.settings = settings
         self.registry = registry
         self.catalog = catalog
         self.described = described
+        self.declared = declared
         self.log = log
         self.crypto = crypto
         self.rings = rings
@@ -260,9 +264,10 @@ final class RouterSnapshot: Sendable {
         return opener.slot(for: store, keychain: nil)
     }
 
-    /// Whether a catalog has a key of this address: one that is registered, or that the configuration names.
+    /// Whether a catalog has a key of this address: one that is registered, or that the configuration names. Keys of
+    /// containers and vaults count, too.
     func isCatalogued(_ address: StorageAddress) -> Bool {
-        catalog?.entries[address] != nil || described.entries[address] != nil
+        catalog?.entries[address] != nil || described.entries[address] != nil || declared.contains(address, settings)
     }
 
     /// Every store that the configuration defines or maps a domain to, ordered by name.

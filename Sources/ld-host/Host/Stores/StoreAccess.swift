@@ -110,7 +110,9 @@ struct StoreAccess: Sendable {
     private func check(
         _ key: KeyReference, at address: StorageAddress, mustBeListed: Bool
     ) throws(StorageError) {
-        if mustBeListed, let catalog = snapshot.catalog, catalog.entries[address] == nil {
+        if mustBeListed, let catalog = snapshot.catalog, catalog.entries[address] == nil,
+            !snapshot.declared.contains(address, snapshot.settings)
+        {
             throw StorageError(
                 .unregisteredKey,
                 "'\(address)' is in none of the registered catalogs: \(catalog.catalogs.joined(separator: ", "))",

@@ -18,6 +18,7 @@ internal import Synchronization
 /// - **If the first read fails**, ``error`` says why, the value is the default, and nothing is written: what is stored
 ///   stays. ``load()`` tries again.
 /// - **A value that no version reads** is in quarantine, and the value is the default.
+/// - **Its key** is declared by that: an app's catalogs need not list it, and audits show it.
 public final class VaultDataStorage<Value: Codable & Sendable & Equatable>: Sendable {
     /// Reads the stored value; ends when that is done or has failed.
     public let initializationTask: Task<Void, Never>
@@ -72,6 +73,9 @@ public final class VaultDataStorage<Value: Codable & Sendable & Equatable>: Send
 
     private init(_ stored: Result<StoredValue<Value>, MigrationError>, _ defaultValue: Value) {
         self.stored = stored
+        if let stored = try? stored.get() {
+            stored.router.declared.add(AnyStorageKey(stored.key), of: stored.key.owner)
+        }
         unstored = Mutex(defaultValue)
         let failure = Failure()
         self.failure = failure

@@ -64,6 +64,20 @@ extension VaultStorable {
     }
 }
 
+extension AnyStorageKey {
+    /// The key of a vault, for a catalog that lists it by hand: `.key(ProfileStorage.self)`.
+    ///
+    /// Converters that contradict each other are no matter of a list: reading and ``VaultStorable/storageKey()`` report
+    /// them.
+    public static func key<Storage: VaultStorable>(_ storage: Storage.Type) -> AnyStorageKey {
+        if let key = try? storage.storageKey() { return AnyStorageKey(key) }
+        return AnyStorageKey(
+            StorageKey(
+                name: storage.key, domain: storage.domain, security: storage.security, serializer: storage.serializer,
+                owner: String(describing: storage), description: "the value of \(storage)"))
+    }
+}
+
 /// A property whose value a ``VaultStorable`` declares.
 ///
 /// ```swift
