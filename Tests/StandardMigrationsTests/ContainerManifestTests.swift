@@ -10,6 +10,7 @@ private struct Written: UserDefaultsContainer {
     static let version = 4
     static let versionKey = ContainerVersionKey("W.__version", formerly: [.shared])
     static let formerNames = ["Old"]
+    static let otherKeys: [ContainerKey] = ["left", "Other.__version"]
     static let steps = [
         ContainerStep(
             from: 1, to: 2, [.swap("a", "b"), .rename(.stored("plain"), to: "c"), .setDefault("d", [1, "x"])]),
@@ -23,7 +24,7 @@ private struct Written: UserDefaultsContainer {
 @Suite("containers of manifests") struct ContainerManifestTests {
     private static let containers = #"""
         [{"name":"MySettings","domain":"rows","prefix":"MyApp.","version":3,
-          "properties":[{"name":"username","type":"String"}],
+          "properties":[{"name":"username","type":"String"},{"name":"a"},{"name":"b"},{"name":"size"}],
           "steps":[{"from":1,"to":2,"changes":[{"rename":{"from":"userName","to":"username"}},
                                                {"renames":[{"from":"a","to":"b"},{"from":"b","to":"a"}]}]},
                    {"from":2,"to":3,"changes":[{"prefix":{"from":"Old.","to":"MyApp.MySettings."}},
@@ -53,6 +54,30 @@ private struct Written: UserDefaultsContainer {
         #expect(try ContainerManifest(manifest.containers).encoded() == data)
         let error = #expect(throws: StorageError.self) { try manifest.requireDeclared() }
         #expect(error?.message.contains("the step 3 -> 4 is programmed in the app") == true)
+    }
+
+    private struct Unordered: UserDefaultsContainer {
+        @Setting var names: Set<String> = []
+        @Setting var groups: [String: Set<Int>] = [:]
+
+        init() {
+            // A set's order depends on its capacity, too.
+            let size = Int.random(in: 8...10_000)
+            var names = Set<String>(minimumCapacity: size)
+            for name in ["a", "b", "c", "d", "e", "f", "g", "h"].shuffled() { names.insert(name) }
+            _names = Setting(wrappedValue: names)
+            var numbers = Set<Int>(minimumCapacity: size)
+            for number in (0..<8).shuffled() { numbers.insert(number) }
+            _groups = Setting(wrappedValue: ["one": numbers])
+        }
+    }
+
+    @Test("a set as the default has the same bytes in every manifest")
+    func unordered() throws {
+        let texts = try (0..<20).map { _ in
+            String(decoding: try ContainerManifest(of: [Unordered.self]).encoded(), as: UTF8.self)
+        }
+        #expect(Set(texts).count == 1)
     }
 
     @Test("a pack takes a container from version to version, and has nothing to do then")
@@ -123,6 +148,13 @@ private struct Written: UserDefaultsContainer {
                 {"renames":[{"from":"a","to":"b"},{"from":"c","to":"b"}]}]}]}]}
                 """#,
                 "the step 1 -> 2, which moves 'userDefaults/A.a' and 'userDefaults/A.c' to 'userDefaults/A.b'; a key has one value"
+            ),
+            (
+                #"""
+                {"containers":[{"name":"A","version":2,"properties":[{"name":"username"}],
+                "steps":[{"from":1,"to":2,"changes":[{"rename":{"from":"userName","to":"usernme"}}]}]}]}
+                """#,
+                "to 'userDefaults/A.usernme', the key of no setting, so nothing would read it; did you mean 'username'"
             ),
             (#"{"steps":[{"id":"a"}]}"#, "m.json:1:11: step 'a': has no action"),
         ])

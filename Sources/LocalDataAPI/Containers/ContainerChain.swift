@@ -16,6 +16,9 @@ package struct ContainerChain: Sendable {
     package let others: [ContainerDefinition]
     /// Where the container is by default.
     let defaultStore: StorageDomain
+    /// Where its version may be besides its own key: as declared, as its former names and its declared steps say, and
+    /// as looking has shown.
+    package private(set) var formerVersionKeys: [ContainerVersionKey] = []
 
     /// The chain of a container.
     package init(
@@ -26,6 +29,23 @@ package struct ContainerChain: Sendable {
         self.steps = steps.sorted { ($0.from, $0.to) < ($1.from, $1.to) }
         self.others = others
         self.defaultStore = defaultStore ?? container.store
+        formerVersionKeys = declaredFormerKeys()
+    }
+
+    /// The same beside other containers.
+    package func beside(_ others: [ContainerDefinition]) -> ContainerChain {
+        ContainerChain(container, steps, others: others, defaultStore: defaultStore)
+    }
+
+    /// The same with former version keys that only looking has shown.
+    package func knowing(_ names: [String]) -> ContainerChain {
+        var chain = self
+        for name in names where name != container.versionKey.name {
+            if !chain.formerVersionKeys.contains(where: { $0.name == name }) {
+                chain.formerVersionKeys.append(ContainerVersionKey(name))
+            }
+        }
+        return chain
     }
 
     /// The key of the version.
@@ -39,10 +59,12 @@ package struct ContainerChain: Sendable {
 
     /// The migration that stores the version of data that needs no step.
     package var stamp: AnyStorageMigration {
-        migration("version", "stores the version of \(container.name)", sources: container.versionNames) {
-            transaction, _ in
-            try await needsStamp(transaction)
-        } action: { _, _ in
+        migration("version", "stores the version of \(container.name)", sources: versionNames) {
+            transaction, context in
+            try await needsStamp(transaction, context)
+        } action: { chain, transaction, _ in
+            try await chain.requireNothingLeft(in: transaction)
+            return container.version
         }
     }
 
@@ -52,14 +74,23 @@ package struct ContainerChain: Sendable {
     private func migration(of step: ContainerStep, after ids: [String]) -> AnyStorageMigration {
         migration(
             "\(step.to)", "takes \(container.name) from version \(step.from) to \(step.to)",
-            sources: container.versionNames + sources(of: step), version: step.to, fingerprint: fingerprint(of: step),
+            sources: versionNames + sources(of: step), fingerprint: fingerprint(of: step),
             dependencies: ids
         ) { transaction, context in
             try await version(transaction, context) == step.from
-        } action: { transaction, context in
-            try await step.run(on: ContainerStore(self, step, transaction, context))
+        } action: { chain, transaction, context in
+            let trace = SharedContainerTrace.current ?? SharedContainerTrace()
+            try await step.run(on: ContainerStore(chain, step, transaction, context, trace: trace))
+            if step.to == container.version {
+                try trace.trace.requireSettings(of: container)
+                try await chain.requireNothingLeft(in: transaction)
+            }
+            return step.to
         }
     }
+
+    /// The keys where the version may be.
+    var versionNames: [String] { [container.versionKey.name] + formerVersionKeys.map(\.name) }
 
     /// All of them, in the order in which they run.
     package var migrations: [AnyStorageMigration] { [stamp] + steps.map { migration(of: $0) } }
@@ -76,10 +107,9 @@ package struct ContainerChain: Sendable {
     }
 
     private func migration(
-        _ id: String, _ summary: String, sources: [String], version: Int? = nil, fingerprint: String? = nil,
-        dependencies: [String] = [],
+        _ id: String, _ summary: String, sources: [String], fingerprint: String? = nil, dependencies: [String] = [],
         condition: @escaping @Sendable (any StorageProviding, MigrationContext) async throws -> Bool,
-        action: @escaping @Sendable (any StorageProviding, MigrationContext) async throws -> Void
+        action: @escaping @Sendable (ContainerChain, any StorageProviding, MigrationContext) async throws -> Int
     ) -> AnyStorageMigration {
         let description = MigrationDescription(
             id: idPrefix + id, revision: 1, summary: summary, fingerprint: fingerprint, effect: .brings,
@@ -87,8 +117,8 @@ package struct ContainerChain: Sendable {
         var migration = AnyStorageMigration(
             description, destination: versionKey, sources: sources.map { container.key($0) }, condition: condition
         ) { transaction, context in
-            try await action(transaction, context)
-            try await write(version ?? container.version, transaction)
+            let chain = try await learning(from: transaction, context)
+            try await chain.write(try await action(chain, transaction, context), transaction)
             return MigrationResult(success: true, migratedCount: 1)
         } validation: { () throws(MigrationError) in
             try validate()
@@ -97,11 +127,28 @@ package struct ContainerChain: Sendable {
         return migration
     }
 
+    /// The migration that decides between two versions. With the former one, the settings that the later release has
+    /// stored are removed, so that the steps can bring the earlier ones again.
+    package func decision(_ choice: ContainerVersionChoice) -> AnyStorageMigration {
+        migration("decision", "decides between two versions of \(container.name)", sources: versionNames) {
+            transaction, context in
+            try await versions(in: transaction, context, choosing: choice)?.isChosen == true
+        } action: { _, transaction, context in
+            guard let found = try await versions(in: transaction, context, choosing: choice) else {
+                return container.version
+            }
+            if choice == .former {
+                for property in container.properties { try await transaction.remove(container.key(property.key)) }
+            }
+            return found.number
+        }
+    }
+
     /// Stores the version, and removes it from the keys where it was before.
     private func write(_ version: Int, _ transaction: any StorageProviding) async throws {
         try await transaction.setData(Data("\(version)".utf8), for: versionKey)
         try await (transaction as? any MovingTransaction)?.setOrigin(of: versionKey, to: nil)
-        for former in container.versionKey.formerly where !former.isShared && former.name != container.versionKey.name {
+        for former in formerVersionKeys where !former.isShared {
             try await transaction.remove(container.key(former.name))
         }
     }
@@ -118,11 +165,16 @@ package struct ContainerChain: Sendable {
         return keys.map { storedName(of: $0, in: step) }
     }
 
-    private func storedName(of key: ContainerKey, in step: ContainerStep) -> String {
-        if key.isStored { return key.text }
+    func storedName(of key: ContainerKey, in step: ContainerStep) -> String {
+        key.isStored ? key.text : scheme(of: step).keyFor(key.text)
+    }
+
+    /// The container as the short names of a step mean it.
+    func scheme(of step: ContainerStep) -> ContainerDefinition {
+        guard step.prefix != nil || step.name != nil else { return container }
+        // Explicit keys are those of the code, so they say nothing about a scheme that it no longer has.
         return ContainerDefinition(
-            name: step.name ?? container.name, prefix: step.prefix ?? container.prefix, store: container.store
-        ).keyFor(key.text)
+            name: step.name ?? container.name, prefix: step.prefix ?? container.prefix, store: container.store)
     }
 
     private func fingerprint(of step: ContainerStep) -> String? {
@@ -130,143 +182,5 @@ package struct ContainerChain: Sendable {
             let text = "\(container.prefix)\(container.name) \(step.prefix ?? "") \(step.name ?? "") \(changes)"
             return "container \(StableHash.text([text]))"
         }
-    }
-}
-
-/// Which version the data has.
-extension ContainerChain {
-    /// What there is to migrate.
-    package enum Standing: Equatable, Sendable {
-        /// There is nothing of the container yet: it gets the current version.
-        case fresh
-        /// There is data of this version, which the version's own key may not say.
-        case version(Int, isStored: Bool)
-    }
-
-    /// - Throws: `newerRevision` with both versions if a later program has migrated the data; `validationFailed` if the
-    ///   stored version cannot be one.
-    package func standing(
-        in transaction: any StorageProviding, _ context: MigrationContext
-    ) async throws -> Standing {
-        if let found = try await ContainerVersion.stored(of: container, in: transaction) {
-            guard found.number <= container.version else {
-                throw MigrationError(
-                    .newerRevision,
-                    "the data of the container '\(container.name)' in '\(container.store)' has version \(found.number), and "
-                        + "this program has version \(container.version); use a later version of the program")
-            }
-            return .version(found.number, isStored: found.name == container.versionKey.name)
-        }
-        guard try await hasData(in: transaction, context) else { return .fresh }
-        return .version(container.baseline, isStored: false)
-    }
-
-    private func version(_ transaction: any StorageProviding, _ context: MigrationContext) async throws -> Int? {
-        switch try await standing(in: transaction, context) {
-        case .fresh: nil
-        case .version(let number, _): number
-        }
-    }
-
-    private func needsStamp(_ transaction: any StorageProviding, _ context: MigrationContext) async throws -> Bool {
-        switch try await standing(in: transaction, context) {
-        case .fresh: return true
-        case .version(let number, let isStored):
-            // The host runs a pack's steps one by one, and no step finds data that is older than all of them.
-            try requireSteps(from: number)
-            return number == container.version && !isStored
-        }
-    }
-
-    private func needsStamp(_ transaction: any StorageProviding) async throws -> Bool {
-        try await needsStamp(transaction, MigrationContext())
-    }
-
-    /// Whether the store has data of the container, though no version: a value of a setting, a derived key of its
-    /// present or former names, or anything that one of its steps finds.
-    private func hasData(in transaction: any StorageProviding, _ context: MigrationContext) async throws -> Bool {
-        for property in container.properties where try await transaction.exists(container.key(property.key)) {
-            return true
-        }
-        for name in [container.name] + container.formerNames {
-            do {
-                let names = try await transaction.names(in: container.store, prefix: "\(container.prefix)\(name).")
-                if names.contains(where: { !ContainerVersionKey.isReserved($0) }) { return true }
-            } catch StorageError.unsupported {
-                // The store does not list its names, so only those that the steps ask for are found.
-            }
-        }
-        for step in steps where step.from >= container.baseline {
-            let probe = ProbingTransaction(transaction)
-            // What the step itself throws is thrown again when it runs, if it finds anything.
-            try? await step.run(on: ContainerStore(self, step, probe, context))
-            if probe.hasFound { return true }
-            // A container that counts as new would never get what cannot be read now.
-            if let failure = probe.failure { throw failure }
-        }
-        return false
-    }
-}
-
-/// What can be known to be wrong before anything is read.
-extension ContainerChain {
-    /// - Parameter isComplete: Whether all steps to the version must be there.
-    /// - Throws: `validationFailed` if a step is missing, is there twice or leads nowhere, or if settings get in each
-    ///   other's way; `conflict` if a declared step moves two values to one key, or one to two.
-    package func validate(complete isComplete: Bool = true) throws(MigrationError) {
-        try container.validate()
-        for step in steps {
-            guard step.from >= 1, step.to == step.from + 1 else {
-                throw refused("has the step \(step.from) -> \(step.to); a step leads from a version to the next")
-            }
-            guard step.to <= container.version else {
-                throw refused(
-                    "has the step \(step.from) -> \(step.to), but its version is \(container.version); increase it")
-            }
-        }
-        for (step, next) in zip(steps, steps.dropFirst()) where step.from == next.from {
-            throw refused("has the step \(step.from) -> \(step.to) twice; join the two")
-        }
-        for step in steps { try validate(step) }
-        if isComplete { try requireSteps(from: container.baseline) }
-    }
-
-    private func validate(_ step: ContainerStep) throws(MigrationError) {
-        let what = "has the step \(step.from) -> \(step.to), which"
-        func stored(_ key: ContainerKey) throws(MigrationError) -> String {
-            let name = storedName(of: key, in: step)
-            guard !ContainerVersionKey.isReserved(name), !container.versionNames.contains(name) else {
-                throw refused("\(what) changes '\(container.store)/\(name)', a name that is reserved for versions")
-            }
-            return "\(container.store)/\(name)"
-        }
-        for change in step.changes ?? [] {
-            switch change {
-            case .renames(let renames):
-                let moves = try renames.map { (rename) throws(MigrationError) in
-                    (from: try stored(rename.from), to: try stored(rename.to))
-                }
-                if let collision = ContainerMove.collision(of: moves.filter { $0.from != $0.to }) {
-                    throw MigrationError(.conflict, refused("\(what) \(collision)").message)
-                }
-            case .remove(let key), .setDefault(let key, _): _ = try stored(key)
-            case .prefix, .move: break
-            }
-        }
-    }
-
-    /// - Throws: `validationFailed` with the first missing step.
-    package func requireSteps(from version: Int) throws(MigrationError) {
-        let known = Set(steps.map(\.from))
-        guard version < container.version,
-            let missing = (version..<container.version).first(where: { !known.contains($0) })
-        else { return }
-        throw refused(
-            "has version \(container.version), but no step \(missing) -> \(missing + 1), which data of version \(version) "
-                + "needs; add it to 'steps', where every step stays. Nothing was changed")
-    }
-
-    private func refused(_ what: String) -> MigrationError {
-        MigrationError(.validationFailed, "the container '\(container.name)' \(what)")
     }
 }

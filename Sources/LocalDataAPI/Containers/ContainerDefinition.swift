@@ -28,6 +28,8 @@ public struct ContainerDefinition: Hashable, Sendable {
     public let baseline: Int
     /// See ``UserDefaultsContainer/formerNames``.
     public let formerNames: [String]
+    /// See ``UserDefaultsContainer/otherKeys``.
+    public let otherKeys: [ContainerKey]
     /// The settings, in the order of their declaration.
     public private(set) var properties: [Property] = []
 
@@ -38,11 +40,11 @@ public struct ContainerDefinition: Hashable, Sendable {
     public init(
         name: String, version: Int = 1, prefix: String = "", store: StorageDomain = .userDefaults(),
         versionKey: ContainerVersionKey? = nil, baseline: Int = 1, formerNames: [String] = [],
-        properties: KeyValuePairs<String, String> = [:]
+        otherKeys: [ContainerKey] = [], properties: KeyValuePairs<String, String> = [:]
     ) {
         (self.name, self.version, self.prefix, self.store) = (name, version, prefix, store)
         self.versionKey = versionKey ?? .container(name, prefix: prefix)
-        (self.baseline, self.formerNames) = (baseline, formerNames)
+        (self.baseline, self.formerNames, self.otherKeys) = (baseline, formerNames, otherKeys)
         for (property, type) in properties { add(property, key: nil, type: type, default: nil) }
     }
 
@@ -57,7 +59,8 @@ public struct ContainerDefinition: Hashable, Sendable {
         let type = Container.self
         self.init(
             name: type.name, version: type.version, prefix: type.prefix, store: store ?? type.store,
-            versionKey: type.versionKey, baseline: type.baseline, formerNames: type.formerNames)
+            versionKey: type.versionKey, baseline: type.baseline, formerNames: type.formerNames,
+            otherKeys: type.otherKeys)
         for (name, setting) in SettingsMirror(of: container).settings {
             add(name, key: setting.explicitKey, type: setting.typeName, default: setting.defaultContent)
         }
@@ -98,6 +101,30 @@ public struct ContainerDefinition: Hashable, Sendable {
 extension ContainerDefinition {
     /// The versions' names in the store: the current one, then earlier ones.
     var versionNames: [String] { [versionKey.name] + versionKey.formerly.map(\.name) }
+
+    /// The stored keys of ``otherKeys``.
+    package var otherNames: [String] { otherKeys.map { $0.isStored ? $0.text : keyFor($0.text) } }
+
+    /// Whether a stored key is that of a setting.
+    func isSetting(_ key: String) -> Bool { properties.contains { $0.key == key } }
+
+    /// The container's own key that a key with a module in it, `<prefix><module>.<name>.<property>`, stands for, and
+    /// the same for what its keys begin with; `nil` for any other key.
+    func withoutModule(_ key: String) -> String? {
+        guard key.utf8.starts(with: prefix.utf8), !isSetting(key), !otherNames.contains(key) else { return nil }
+        let rest = String(decoding: key.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
+        let parts = rest.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count >= 2, parts[1] == name, !parts[0].isEmpty else { return nil }
+        return parts.count == 2 ? prefix + name : derivedPrefix + parts[2]
+    }
+
+    /// A key behind the prefix without its first component.
+    func droppingModule(_ key: String) -> String? {
+        guard key.utf8.starts(with: prefix.utf8) else { return nil }
+        let rest = String(decoding: key.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
+        guard let dot = rest.firstIndex(of: "."), dot != rest.startIndex else { return nil }
+        return prefix + rest[rest.index(after: dot)...]
+    }
 
     /// Whether a stored key is surely one of this container's: the key of a setting, or a derived one.
     func owns(_ key: String) -> Bool {

@@ -55,6 +55,7 @@ extension ContainerChain {
         if !container.formerNames.isEmpty {
             members["formerNames"] = AnyCodable(container.formerNames.map { AnyCodable($0) })
         }
+        if !container.otherKeys.isEmpty { members["otherKeys"] = AnyCodable(container.otherKeys.map(\.manifest)) }
         return AnyCodable(members)
     }
 }

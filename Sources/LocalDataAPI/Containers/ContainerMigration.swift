@@ -74,21 +74,25 @@ public enum UserDefaultsMigrationManager {
         try await running(container, "migrateContainer").moveBranch(old, to: new)
     }
 
-    /// Checks that a former version key is declared. The runner moves the version with the step that runs, so there is
-    /// nothing left to do here.
+    /// Names an earlier key of the version. The runner takes the version from there with the step that runs, and stores
+    /// it under the container's ``UserDefaultsContainer/versionKey``, whatever the new key is.
     ///
-    /// - Throws: `validationFailed` if the container's ``UserDefaultsContainer/versionKey`` is another one, or does not
-    ///   name the former one.
+    /// - Throws: `validationFailed` if the earlier key has none of the forms that are reserved for versions, so that it
+    ///   cannot be found by itself, and the container's version key does not name it in `formerly`.
     public static func migrateVersionKey(
         for container: any UserDefaultsContainer.Type, from oldKey: String, to newKey: String
     ) async throws {
         let store = try running(container, "migrateVersionKey")
         let key = store.container.versionKey
-        guard key.name == newKey, key.formerly.contains(where: { $0.name == oldKey }) else {
-            throw store.failure(
+        let isKnown = ContainerVersionKey.isReserved(oldKey) || key.formerly.contains { $0.name == oldKey }
+        guard isKnown, oldKey != key.name else {
+            let failure = store.failure(
                 "moves the version from '\(oldKey)' to '\(newKey)', but its versionKey is '\(key.name)'; declare "
                     + "ContainerVersionKey(\"\(newKey)\", formerly: [\"\(oldKey)\"])")
+            store.probe?.note(failure: failure)
+            throw failure
         }
+        store.probe?.note(versionKey: oldKey, to: newKey, by: store.from)
     }
 
     private static func running(
@@ -101,8 +105,10 @@ public enum UserDefaultsMigrationManager {
                     + "ContainerStep, so that it and the new version take effect as one")
         }
         guard store.container.name == container.name, store.container.prefix == container.prefix else {
-            throw store.failure(
+            let failure = store.failure(
                 "calls \(call) for the container '\(container.name)'; use move(_:to:) or take(_:from:) of its store")
+            store.probe?.note(failure: failure)
+            throw failure
         }
         return store
     }

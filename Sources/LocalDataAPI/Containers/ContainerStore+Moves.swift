@@ -16,20 +16,30 @@ extension ContainerStore {
     /// - Throws: `conflict` if a key is named twice on one side, or if a value that stays would be replaced; then
     ///   nothing is moved. It names both keys.
     public func renameAll(_ renames: [(ContainerKey, ContainerKey)]) async throws {
-        let moves = try renames.map { old, new throws(MigrationError) in
-            (
-                container.key(storedKey(try allowed(old))),
-                container.key(storedKey(try allowed(new)))
-            )
+        var moves: [(from: String, to: String)] = []
+        for (old, new) in renames {
+            moves.append(try await names(moving: storedKey(try allowed(old)), to: storedKey(try allowed(new))))
         }
-        try await ContainerMove(moves).make(in: self)
+        trace.rename(moves, by: text)
+        try await ContainerMove(moves.map { (container.key($0.from), container.key($0.to)) }).make(in: self)
+    }
+
+    /// The stored keys of a move. If the new one has a module in it, it is the container's own, and the old one is
+    /// taken without its module, too, unless something is stored under it as it is.
+    private func names(
+        moving old: String, to new: String, isBranch: Bool = false
+    ) async throws -> (from: String, to: String) {
+        guard let own = scheme.withoutModule(new) else { return (try await name(reading: .stored(old)), new) }
+        if try await transaction.exists(container.key(old)) { return (old, own) }
+        let isBranch = isBranch ? try await !names(prefix: "\(old).").isEmpty : false
+        return (isBranch ? old : scheme.droppingModule(old) ?? old, own)
     }
 
     /// Moves all values whose stored keys begin with a prefix. Those of other containers stay where they are, and so do
     /// all versions.
     ///
     /// A container counts as another one if it is open, or named in `except`, or if its version is stored under the
-    /// default key `<prefix><name>.__version`.
+    /// default key `<prefix><name>.__version`, unless the move takes that key to the container's own version key.
     ///
     /// - Throws: `conflict` naming both keys if a value that stays would be replaced; then nothing is moved.
     ///   `validationFailed` if the old prefix is empty: that would take the whole store.
@@ -40,7 +50,7 @@ extension ContainerStore {
             throw failure("moves the empty prefix, which is that of every key in the store; name the keys instead")
         }
         guard old != new else { return }
-        try await move(startingWith: old, to: new, except: except) { _ in true }
+        try await move(.prefix(old, to: new), except: except)
     }
 
     /// Moves the value of a stored key and all whose keys begin with it and a dot: a module, or a container.
@@ -48,34 +58,42 @@ extension ContainerStore {
         let (old, new) = (Self.withoutDot(old), Self.withoutDot(new))
         guard !old.isEmpty, !new.isEmpty else { throw failure("moves a module or container without a name") }
         guard old != new else { return }
-        try await move(startingWith: old, to: new, except: []) { $0 == old || $0.utf8.starts(with: "\(old).".utf8) }
+        let (from, to) = try await names(moving: old, to: new, isBranch: true)
+        guard from != to else { return }
+        try await move(.branch(from, to: to), except: [])
     }
 
     private static func withoutDot(_ name: String) -> String { name.hasSuffix(".") ? String(name.dropLast()) : name }
 
-    private func move(
-        startingWith old: String, to new: String, except: [any UserDefaultsContainer.Type],
-        where isMeant: (String) -> Bool
-    ) async throws {
-        let foreign = try await foreignKeys(below: old, except: except)
-        let moves = try await names(prefix: old).filter { isMeant($0) && !foreign($0) }.map { name in
-            let rest = String(decoding: name.utf8.dropFirst(old.utf8.count), as: UTF8.self)
-            return (container.key(name), container.key(new + rest))
+    private func move(_ shift: ContainerShift, except: [any UserDefaultsContainer.Type]) async throws {
+        probe?.note(shift, by: from)
+        let foreign = try await foreignKeys(in: shift, except: except)
+        let moves = try await names(prefix: shift.oldPrefix).filter { !foreign($0) }.compactMap { name in
+            shift.destination(of: name).map { (from: name, to: $0) }
         }
-        try await ContainerMove(moves).make(in: self)
+        trace.shift(shift)
+        // A key that is named alone is to be that of a setting.
+        if case .branch(let old, let new) = shift, moves.contains(where: { $0.from == old }) {
+            trace.write(new, by: text)
+        }
+        try await ContainerMove(moves.map { (container.key($0.from), container.key($0.to)) }).make(in: self)
     }
 
     /// Which keys below a prefix are those of other containers.
     private func foreignKeys(
-        below prefix: String, except: [any UserDefaultsContainer.Type]
+        in shift: ContainerShift, except: [any UserDefaultsContainer.Type]
     ) async throws -> (String) -> Bool {
+        let prefix = shift.oldPrefix
         var known = others.filter { $0.store == container.store && $0.name != container.name }
         for type in except { known.append(definition(of: type)) }
-        let own = Set(container.versionNames)
+        let own = formerVersionNames.union([container.versionKey.name])
         let ending = ContainerVersionKey.container("").name
-        // A version stored for '<prefix>Cache' says whose '<prefix>Cache.size' is.
+        // A version stored for '<prefix>Cache' says whose '<prefix>Cache.size' is. The version of this container itself
+        // was below the old prefix, too.
         let names: [String] = try await transaction.names(in: container.store, prefix: prefix)
-        let versions = names.filter { $0.hasSuffix(ending) && !own.contains($0) }
+        let versions = names.filter { name in
+            name.hasSuffix(ending) && !own.contains(name) && !(shift.destination(of: name).map(own.contains) ?? false)
+        }
         let owners: [String] = versions.map { "\($0.dropLast(ending.count))." }
         let former = Set(container.formerNames.map { "\(container.prefix)\($0)." }).union([container.derivedPrefix])
         let stored = owners.filter { $0.utf8.count > prefix.utf8.count && !former.contains($0) }
@@ -99,12 +117,16 @@ extension ContainerStore {
         _ key: ContainerKey, to other: any UserDefaultsContainer.Type, as name: ContainerKey? = nil, version: Int = 1
     ) async throws {
         let target = definition(of: other)
+        probe?.note(other: target)
+        trace.take(try await self.name(reading: key))
         guard try await exists(key) else { return }
         let name = name ?? key
         guard !name.isStored || name != key || target.store != container.store else {
             throw failure("moves '\(key)' to the container '\(target.name)', but to the same key; say 'as:'")
         }
-        switch try await ContainerVersion.stored(of: target, in: transaction) {
+        switch try await ContainerVersion.first(
+            of: target, ContainerChain(target, other.steps).formerVersionKeys, in: transaction)
+        {
         case nil:
             let data = Data("\(version)".utf8)
             let key = target.key(target.versionKey.name, serializer: .json)
@@ -118,7 +140,8 @@ extension ContainerStore {
             }
         }
         let destination = name.isStored ? name.text : target.keyFor(name.text)
-        try await ContainerMove([(container.key(storedKey(try allowed(key))), target.key(destination))]).make(in: self)
+        let source = try await self.name(reading: try allowed(key))
+        try await ContainerMove([(container.key(source), target.key(destination))]).make(in: self)
     }
 
     /// Takes a value from a setting of another container, which may be in another place: a merge. Name that container
@@ -130,17 +153,26 @@ extension ContainerStore {
         _ key: ContainerKey, from other: any UserDefaultsContainer.Type, as name: ContainerKey? = nil
     ) async throws {
         let source = definition(of: other)
+        probe?.note(other: source)
         let old = source.key(key.isStored ? key.text : source.keyFor(key.text))
-        try await ContainerMove([(old, container.key(storedKey(try allowed(name ?? key))))]).make(in: self)
+        let new = self.name(writing: try allowed(name ?? key))
+        trace.write(new, by: text)
+        try await ContainerMove([(old, container.key(new))]).make(in: self)
     }
 
     /// Moves a value between places; an address `domain[:scope]/key` stands for a key in another place.
     func move(_ old: String, to new: String) async throws {
-        try await ContainerMove([(try addressed(old), try addressed(new))]).make(in: self)
+        let (from, to) = (try addressed(old), try addressed(new))
+        if !Self.isAddress(old) { trace.take(from.descriptor.name) }
+        if !Self.isAddress(new) { trace.write(to.descriptor.name, by: text) }
+        try await ContainerMove([(from, to)]).make(in: self)
     }
 
+    /// Whether a text is an address rather than a key of the container's store.
+    static func isAddress(_ text: String) -> Bool { text.utf8.contains(UInt8(ascii: "/")) }
+
     private func addressed(_ text: String) throws -> AnyStorageKey {
-        guard text.utf8.contains(UInt8(ascii: "/")) else {
+        guard Self.isAddress(text) else {
             return container.key(storedKey(try allowed(ContainerKey(text))))
         }
         let descriptor = try StorageKeyDescriptor(address: text)

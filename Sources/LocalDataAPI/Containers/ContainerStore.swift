@@ -27,10 +27,18 @@ public final class ContainerStore: Sendable {
     let others: [ContainerDefinition]
     /// The type's own store, if the container is in another one.
     let defaultStore: StorageDomain
-    private let scheme: ContainerDefinition
+    /// The names of earlier version keys.
+    let formerVersionNames: Set<String>
+    /// Takes note of what the step says, if it only runs for that.
+    let probe: ContainerProbe?
+    /// The keys to which the step moves or stores values.
+    let trace: SharedContainerTrace
+    /// The container as the step's short names mean it.
+    let scheme: ContainerDefinition
 
     init(
-        _ chain: ContainerChain, _ step: ContainerStep, _ transaction: any StorageProviding, _ context: MigrationContext
+        _ chain: ContainerChain, _ step: ContainerStep, _ transaction: any StorageProviding,
+        _ context: MigrationContext, probe: ContainerProbe? = nil, trace: SharedContainerTrace = SharedContainerTrace()
     ) {
         container = chain.container
         others = chain.others
@@ -38,13 +46,9 @@ public final class ContainerStore: Sendable {
         self.transaction = transaction
         self.context = context
         (from, to) = (step.from, step.to)
-        let isOther = step.prefix != nil || step.name != nil
-        // Explicit keys are those of the code, so they say nothing about a scheme that it no longer has.
-        scheme =
-            isOther
-            ? ContainerDefinition(
-                name: step.name ?? container.name, prefix: step.prefix ?? container.prefix, store: container.store)
-            : container
+        (self.probe, self.trace) = (probe, trace)
+        formerVersionNames = Set(chain.formerVersionKeys.map(\.name))
+        scheme = chain.scheme(of: step)
     }
 
     /// The stored key that a step's key stands for.
@@ -62,34 +66,59 @@ public final class ContainerStore: Sendable {
     public func get<Value: Codable & Sendable>(_ key: ContainerKey, as type: Value.Type = Value.self) async throws
         -> Value?
     {
-        let key = typed(key)
+        let key = typed(try await name(reading: key))
         guard let data = try await transaction.data(for: key) else { return nil }
         return try key.value(type, from: data)
     }
 
     /// Stores a value, replacing the old one.
     public func set<Value: Codable & Sendable>(_ value: Value, for key: ContainerKey) async throws {
-        try await transaction.setData(try Serializer<Value>.json.encode(value), for: typed(try allowed(key)))
+        let name = name(writing: try allowed(key))
+        trace.write(name, by: text)
+        try await transaction.setData(try Serializer<Value>.json.encode(value), for: typed(name))
     }
 
     /// Stores a value if none is stored.
     public func setDefault<Value: Codable & Sendable>(_ value: Value, for key: ContainerKey) async throws {
-        guard try await !exists(key) else { return }
-        try await set(value, for: key)
-        try await (transaction as? any MovingTransaction)?.setOrigin(of: typed(key), to: nil)
+        let name = name(writing: try allowed(key))
+        trace.write(name, by: text)
+        guard try await !transaction.exists(container.key(name)) else { return }
+        try await transaction.setData(try Serializer<Value>.json.encode(value), for: typed(name))
+        try await (transaction as? any MovingTransaction)?.setOrigin(of: typed(name), to: nil)
     }
 
     /// Whether a value is stored.
     public func exists(_ key: ContainerKey) async throws -> Bool {
-        try await transaction.exists(container.key(storedKey(key)))
+        try await transaction.exists(container.key(try await name(reading: key)))
     }
 
     /// Removes a value; removing an absent one is fine.
     public func remove(_ key: ContainerKey) async throws {
-        try await transaction.remove(container.key(storedKey(try allowed(key))))
+        let name = try await name(reading: try allowed(key))
+        trace.take(name)
+        try await transaction.remove(container.key(name))
     }
 
-    private func typed(_ key: ContainerKey) -> AnyStorageKey { container.key(storedKey(key), serializer: .json) }
+    private func typed(_ name: String) -> AnyStorageKey { container.key(name, serializer: .json) }
+
+    /// The stored key to read. One with a module in it is the container's own, unless a value is stored under it:
+    /// earlier programs derived such keys.
+    func name(reading key: ContainerKey) async throws -> String {
+        let name = storedKey(key)
+        guard let own = scheme.withoutModule(name), try await !transaction.exists(container.key(name)) else {
+            return name
+        }
+        return own
+    }
+
+    /// The stored key to write: never one with a module in it, which no setting has.
+    func name(writing key: ContainerKey) -> String {
+        let name = storedKey(key)
+        return scheme.withoutModule(name) ?? name
+    }
+
+    /// The step in errors.
+    var text: String { "the step \(from) -> \(to)" }
 
     /// The key, unless it is one of a version: the runner keeps those.
     func allowed(_ key: ContainerKey) throws(MigrationError) -> ContainerKey {
@@ -107,6 +136,6 @@ public final class ContainerStore: Sendable {
 
     /// What went wrong in this step.
     func failure(_ what: String) -> MigrationError {
-        MigrationError(.validationFailed, "the step \(from) -> \(to) of the container '\(container.name)' \(what)")
+        MigrationError(.validationFailed, "\(text) of the container '\(container.name)' \(what)")
     }
 }

@@ -11,43 +11,23 @@ package struct ContainerVersion: Sendable {
     /// The name in the store where it is.
     package let name: String
 
-    /// What is stored; `nil` if no version is.
+    /// The version of another container, for a step that moves values there: that of its own key, or else the first
+    /// that an earlier key has; `nil` if no version is stored.
     ///
-    /// The container's own key counts if there is one, as it is written as one with the removal of earlier ones. Only
-    /// if it is absent, an earlier name tells.
-    ///
-    /// - Throws: `validationFailed` with the key if what is stored is no whole number of 1 or more, or if the own key
-    ///   and an earlier one have different versions.
-    package static func stored(
-        of container: ContainerDefinition, in transaction: any StorageProviding
+    /// - Throws: `validationFailed` with the key if what is stored is no whole number of 1 or more.
+    static func first(
+        of container: ContainerDefinition, _ former: [ContainerVersionKey], in transaction: any StorageProviding
     ) async throws -> ContainerVersion? {
-        var found: ContainerVersion?
-        for key in container.versionKey.formerly {
-            guard let version = try await read(key.name, of: container, in: transaction) else { continue }
-            if found == nil { found = version }
-        }
-        guard let own = try await read(container.versionKey.name, of: container, in: transaction) else { return found }
-        guard let former = try await formerOfOne(container, transaction), former.number != own.number else {
-            return own
-        }
-        throw MigrationError(
-            .validationFailed,
-            "the container '\(container.name)' has two versions: \(own.number) in '\(container.store)/\(own.name)' and "
-                + "\(former.number) in the former key '\(container.store)/\(former.name)'; an earlier program has written "
-                + "there. Move what it wrote, then remove the wrong version with: ld-host rm KEY")
-    }
-
-    /// The version in an earlier key that no other container can have used.
-    private static func formerOfOne(
-        _ container: ContainerDefinition, _ transaction: any StorageProviding
-    ) async throws -> ContainerVersion? {
-        for key in container.versionKey.formerly where !key.isShared {
-            if let version = try await read(key.name, of: container, in: transaction) { return version }
+        for name in [container.versionKey.name] + former.map(\.name) {
+            if let version = try await read(name, of: container, in: transaction) { return version }
         }
         return nil
     }
 
-    private static func read(
+    /// The version under one key; `nil` if none is stored.
+    ///
+    /// - Throws: `validationFailed` with the key if what is stored is no whole number of 1 or more.
+    package static func read(
         _ name: String, of container: ContainerDefinition, in transaction: any StorageProviding
     ) async throws -> ContainerVersion? {
         guard let data = try await transaction.data(for: container.key(name, serializer: .data)) else { return nil }
@@ -68,4 +48,14 @@ package struct ContainerVersion: Sendable {
         else { return nil }
         return number
     }
+}
+
+/// Which of two versions counts. A container has two if an earlier release, with another version key, has stored
+/// settings after a later one had migrated those that were there.
+public enum ContainerVersionChoice: Hashable, Sendable {
+    /// What the later release has stored. The values of the earlier one stay under their keys, where nothing reads
+    /// them.
+    case current
+    /// What the earlier release has stored: its values replace those of the later one.
+    case former
 }

@@ -11,7 +11,7 @@ final class ProbingTransaction: StorageTransaction {
     private struct State {
         /// What the step has set or removed.
         var changes: [String: Data?] = [:]
-        var hasFound = false
+        var found: [StorageDomain: Set<String>] = [:]
         var failure: (any Error)?
     }
 
@@ -21,7 +21,10 @@ final class ProbingTransaction: StorageTransaction {
     init(_ original: any StorageProviding) { self.original = original }
 
     /// Whether the step has asked for a value that is there, but for versions.
-    var hasFound: Bool { state.withLock { $0.hasFound } }
+    var hasFound: Bool { state.withLock { !$0.found.isEmpty } }
+
+    /// The names that the step has asked for in a place and that are there, but for versions.
+    func found(in domain: StorageDomain) -> Set<String> { state.withLock { $0.found[domain] ?? [] } }
 
     /// Why a value could not be looked for, so that it is not known whether it is there.
     var failure: (any Error)? { state.withLock { $0.failure } }
@@ -36,7 +39,7 @@ final class ProbingTransaction: StorageTransaction {
     func data(for key: AnyStorageKey) async throws -> Data? {
         if let change = change(of: key) { return change }
         let data = try await looking { try await $0.data(for: key) }
-        if data != nil { find(key.descriptor.name) }
+        if data != nil { find(key.descriptor.name, key.descriptor.domain) }
         return data
     }
 
@@ -46,20 +49,22 @@ final class ProbingTransaction: StorageTransaction {
 
     /// A value that is removed has been found.
     func remove(_ key: AnyStorageKey) async throws {
-        if change(of: key) == nil, try await looking({ try await $0.exists(key) }) { find(key.descriptor.name) }
+        if change(of: key) == nil, try await looking({ try await $0.exists(key) }) {
+            find(key.descriptor.name, key.descriptor.domain)
+        }
         make(nil, to: key)
     }
 
     func exists(_ key: AnyStorageKey) async throws -> Bool {
         if let change = change(of: key) { return change != nil }
         let isThere = try await looking { try await $0.exists(key) }
-        if isThere { find(key.descriptor.name) }
+        if isThere { find(key.descriptor.name, key.descriptor.domain) }
         return isThere
     }
 
     func names(in domain: StorageDomain, prefix: String) async throws -> [String] {
         let names = try await original.names(in: domain, prefix: prefix)
-        for name in names { find(name) }
+        for name in names { find(name, domain) }
         return names
     }
 
@@ -71,8 +76,8 @@ final class ProbingTransaction: StorageTransaction {
         state.withLock { $0.changes[key.address] = .some(change) }
     }
 
-    private func find(_ name: String) {
+    private func find(_ name: String, _ domain: StorageDomain) {
         guard !ContainerVersionKey.isReserved(name) else { return }
-        state.withLock { $0.hasFound = true }
+        state.withLock { _ = $0.found[domain, default: []].insert(name) }
     }
 }

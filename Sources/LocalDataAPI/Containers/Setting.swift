@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// ```swift
 /// @Setting var theme = "light"              // <prefix><name>.theme
-/// @Setting(key: "user_name") var user = ""  // <prefix>user_name
+/// @Setting(key: "user_name", description: "The name that others see.") var user = ""  // <prefix>user_name
 /// ```
 ///
 /// - **Before the container is open,** reading gives the declared value, and values that are set wait in memory.
@@ -17,13 +17,17 @@ public struct Setting<Value: Codable & Sendable>: Sendable {
     /// Everything besides getting and setting the value: `$theme`.
     public let projectedValue: SettingValue<Value>
     let explicitKey: String?
+    let description: String?
 
     /// Declares a setting with the value that it has while nothing is stored.
     ///
-    /// - Parameter key: The key behind the container's prefix; by default, one derived from the property's name.
-    public init(wrappedValue: Value, key: String? = nil) {
+    /// - Parameters:
+    ///   - key: The key behind the container's prefix; by default, one derived from the property's name.
+    ///   - description: What the setting is for; catalogs and audits show it.
+    public init(wrappedValue: Value, key: String? = nil, description: String? = nil) {
         projectedValue = SettingValue(wrappedValue)
         explicitKey = key
+        self.description = description
     }
 
     /// The value in memory.
@@ -64,12 +68,14 @@ public final class SettingValue<Value: Codable & Sendable>: Sendable {
 
     /// Reads the stored value again.
     ///
-    /// - Throws: `notFound` if the container is not open; what reading throws.
+    /// - Throws: `unsupported` if the container is not open; what reading throws; what an earlier write of a setting of
+    ///   the container threw, if no call has reported it yet.
     public func load() async throws { try await opened("loaded").load() }
 
     /// Waits until all values set so far are written.
     ///
-    /// - Throws: `notFound` if the container is not open; what the last write threw.
+    /// - Throws: `unsupported` if the container is not open; what the last write threw, or one of another setting of
+    ///   the container, if no call has reported it yet.
     public func save() async throws { try await opened("saved").save() }
 
     /// The values that it gets from now on, also before the container is open; see `StoredValue.changes`.
@@ -86,7 +92,7 @@ public final class SettingValue<Value: Codable & Sendable>: Sendable {
     private func opened(_ what: String) throws(StorageError) -> any SettingBacking<Value> {
         guard let backing = state.withLock({ $0.backing }) else {
             throw StorageError(
-                .notFound, "a setting cannot be \(what), as its container is not open",
+                .unsupported, "a setting cannot be \(what), as its container is not open",
                 hint: "get the container with: try await CONTAINER.open()")
         }
         return backing
@@ -128,8 +134,7 @@ package protocol SettingBacking<Value>: AnyObject, Sendable {
 
 /// Creates backings. The host implements it.
 package protocol SettingConnector: Sendable {
-    /// - Parameter key: The key in the container's store.
-    func backing<Value: Codable & Sendable>(key: String, default value: Value) -> any SettingBacking<Value>
+    func backing<Value: Codable & Sendable>(_ key: StorageKey<Value>, default value: Value) -> any SettingBacking<Value>
 }
 
 /// A setting of any type.
@@ -137,20 +142,38 @@ protocol AnySetting: Sendable {
     var explicitKey: String? { get }
     var typeName: String { get }
     var defaultContent: AnyCodable? { get }
-    func bind(key: String, _ connector: any SettingConnector) async throws
+    func key(of property: String, in container: ContainerDefinition) -> AnyStorageKey
+    func bind(_ property: String, of container: ContainerDefinition, _ connector: any SettingConnector) async throws
+    func save() async throws
 }
 
 extension Setting: AnySetting {
     var typeName: String { String(describing: Value.self) }
 
     var defaultContent: AnyCodable? {
-        guard let data = try? Serializer<Value>.json.encode(projectedValue.defaultValue) else { return nil }
-        return try? Serializer<AnyCodable>.json.decode(data)
+        let value = projectedValue.defaultValue
+        guard let data = try? Serializer<Value>.json.encode(value),
+            let content = try? Serializer<AnyCodable>.json.decode(data)
+        else { return nil }
+        return UnorderedContent.sorted(content, of: value)
     }
 
-    func bind(key: String, _ connector: any SettingConnector) async throws {
-        try await projectedValue.bind { connector.backing(key: key, default: $0) }
+    func key(of property: String, in container: ContainerDefinition) -> AnyStorageKey {
+        AnyStorageKey(storageKey(of: property, in: container))
     }
+
+    private func storageKey(of property: String, in container: ContainerDefinition) -> StorageKey<Value> {
+        StorageKey(
+            name: container.keyFor(property), domain: container.store, security: container.store.ownPolicy,
+            owner: container.name, description: description ?? "the setting '\(property)' of \(container.name)")
+    }
+
+    func bind(_ property: String, of container: ContainerDefinition, _ connector: any SettingConnector) async throws {
+        let key = storageKey(of: property, in: container)
+        try await projectedValue.bind { connector.backing(key, default: $0) }
+    }
+
+    func save() async throws { try await projectedValue.save() }
 }
 
 /// The settings of a container, found by reflection.
@@ -170,7 +193,14 @@ extension UserDefaultsContainer {
     /// Connects every setting to its store, reads what is stored, and writes what was set before.
     package func connect(_ definition: ContainerDefinition, with connector: any SettingConnector) async throws {
         for (name, setting) in SettingsMirror(of: self).settings {
-            try await setting.bind(key: definition.keyFor(name), connector)
+            try await setting.bind(name, of: definition, connector)
         }
+    }
+
+    /// Waits until all settings are written.
+    ///
+    /// - Throws: `unsupported` if the container is not open; what the last write of a setting threw.
+    public func save() async throws {
+        for (_, setting) in SettingsMirror(of: self).settings { try await setting.save() }
     }
 }

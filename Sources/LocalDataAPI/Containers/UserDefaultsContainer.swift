@@ -18,7 +18,12 @@
 /// - **Version.** The store keeps the version of its data under ``versionKey``. Each step commits its changes and the
 ///   new version as one.
 /// - **Steps stay.** A step that users may still need is never removed: `open` refuses a list with a gap.
-public protocol UserDefaultsContainer: Sendable {
+/// - **Nothing is left behind.** `open` refuses to stamp a version if an earlier release's values are stored under
+///   another name, and refuses a step that moves a value to a key that no setting has.
+///
+/// A `struct` of settings is `Sendable`. A `final class` may be a container, too; it belongs to the task or actor that
+/// opened it, unless it says `@unchecked Sendable`, which its settings allow.
+public protocol UserDefaultsContainer: SendableMetatype {
     /// Creates a container with the declared values. It is not connected to a store yet.
     init()
 
@@ -38,6 +43,9 @@ public protocol UserDefaultsContainer: Sendable {
     static var baseline: Int { get }
     /// Earlier names of the type, under which the store may still have data.
     static var formerNames: [String] { get }
+    /// Keys of the store that are none of this container's settings, although it looks so: those that its steps write
+    /// for other code, and version keys of other containers with settings of the same names.
+    static var otherKeys: [ContainerKey] { get }
     /// Containers whose data a step of this one takes, or which move data here: they are migrated first.
     static var migratesAfter: [any UserDefaultsContainer.Type] { get }
 }
@@ -59,6 +67,8 @@ extension UserDefaultsContainer {
     public static var baseline: Int { 1 }
     /// No earlier names.
     public static var formerNames: [String] { [] }
+    /// No other keys.
+    public static var otherKeys: [ContainerKey] { [] }
     /// No other containers.
     public static var migratesAfter: [any UserDefaultsContainer.Type] { [] }
 
@@ -121,8 +131,16 @@ public struct ContainerVersionKey: Hashable, Sendable {
             || text.hasPrefix("__") && text.hasSuffix("_version")
     }
 
+    /// What the keys of the container with a version key begin with, if the name says so: all before `__version`.
+    static func stem(of name: String) -> String? {
+        for ending in ["__container_version", "__version"] where name.hasSuffix(ending) {
+            return name.utf8.count > ending.utf8.count ? String(name.dropLast(ending.count)) : nil
+        }
+        return nil
+    }
+
     /// Whether several containers may have used it.
-    var isShared: Bool { name == Self.shared.name }
+    package var isShared: Bool { name == Self.shared.name }
 }
 
 extension ContainerVersionKey: ExpressibleByStringLiteral, CustomStringConvertible {

@@ -13,7 +13,12 @@ struct ContainerComparison {
         for chain in old {
             let name = chain.container.name
             let same = new.first { $0.container.name == name && $0.container.store == chain.container.store }
-            if let next = same ?? new.first(where: { $0.container.formerNames.contains(name) }) {
+            let renamed = new.first { next in
+                next.container.store == chain.container.store
+                    && (next.container.formerNames.contains(name)
+                        || next.formerVersionKeys.contains { $0.name == chain.container.versionKey.name })
+            }
+            if let next = same ?? renamed {
                 pairs.append(ContainerComparison(old: chain, new: next))
             } else {
                 gone.append(chain.container)
@@ -32,6 +37,15 @@ struct ContainerComparison {
         let edits = edits
         guard !edits.isEmpty else { return nil }
         return ContainerStep(from: before.version, to: before.version + 1, edits)
+    }
+
+    /// The key of the version that the later release does not find; `nil` if it does.
+    var lostVersionKey: String? {
+        let old = before.versionKey.name
+        // The missing step may move it.
+        let steps = new.steps + (missingStep.map { [$0] } ?? [])
+        let names = [after.versionKey.name] + ContainerChain(after, steps).formerVersionKeys.map(\.name)
+        return names.contains(old) ? nil : old
     }
 
     /// The guesses in it, as questions.
@@ -77,10 +91,9 @@ struct ContainerComparison {
             "\(name) has a step \($0.from) -> \($0.to) that differs from the released one; "
                 + "restore it, and add a new step"
         }
-        let names = [after.versionKey.name] + after.versionKey.formerly.map(\.name)
-        if !names.contains(before.versionKey.name) {
+        if let lost = lostVersionKey {
             problems.append(
-                "\(name) has the version key '\(after.versionKey.name)', and '\(before.versionKey.name)' was released; "
+                "\(name) has the version key '\(after.versionKey.name)', and '\(lost)' was released; "
                     + "name that one in formerVersionKeys")
         }
         guard after.version > before.version else {
@@ -104,7 +117,7 @@ struct ContainerComparison {
 
     /// The keys among some that no setting has.
     private func left(_ keys: [String]) -> [String] {
-        let known = Set(after.properties.map(\.key))
+        let known = Set(after.properties.map(\.key) + after.otherNames)
         return keys.filter { !known.contains($0) }
     }
 

@@ -29,8 +29,8 @@ private struct Reentrant: UserDefaultsContainer {
         #expect(settings.theme == "light" && !settings.$theme.isLoaded)
         settings.count = 7
         #expect(settings.count == 7)
-        await #expect(throws: StorageError.notFound) { try await settings.$count.save() }
-        await #expect(throws: StorageError.notFound) { try await settings.$theme.load() }
+        await #expect(throws: StorageError.unsupported) { try await settings.$count.save() }
+        await #expect(throws: StorageError.unsupported) { try await settings.$theme.load() }
         var changes = settings.$theme.changes.makeAsyncIterator()
         try await settings.open(in: router)
         #expect(settings.theme == "dark" && settings.count == 7 && settings.$theme.isLoaded)

@@ -167,6 +167,7 @@ private enum Releases {
         #expect(try await Releases.Moved.open(in: router).userName == "alice")
         #expect(try await router.content() == ["New.MySettings.userName": "\"alice\"", "New.__version": "2"])
         try await router.fill(["MyApp.MySettings.__version": 1])
+        try await router.fill(["MyApp.MySettings.theme": "dark"])
         let error = await MigrationError.of { try await Releases.Moved.open(in: router) }
         #expect(error?.message.contains("has two versions: 2 in") == true)
     }

@@ -13,24 +13,29 @@ extension Command {
         name: "container diff", operands: "OLD NEW", count: 2...2,
         summary: "print the steps that a new release's settings lack",
         details: """
-            \(manifests) Prints the missing step of each container as its manifest has it, and nothing if no step is
-            missing; NEW may have the new version already. A setting that is gone and a new one of the same type with a
+            \(manifests) Prints the missing step of each container as its manifest has it, and the former version key that it
+            has to name; nothing if nothing is missing. NEW may have the new version already. A setting that is gone and a new one of the same type with a
             similar name may be the same: such renames are suggestions to review, and standard error lists them. Nothing
             is stored or run.
             """
     ) { arguments, _ in
         let (old, new) = (try chains(arguments.operands[0]), try chains(arguments.operands[1], complete: false))
         let (pairs, gone) = ContainerComparison.all(old, new)
-        let missing = pairs.filter { $0.missingStep != nil }
+        let missing = pairs.filter { $0.missingStep != nil || $0.lostVersionKey != nil }
         for pair in missing {
-            guard let step = pair.missingStep else { continue }
-            let members: AnyCodable = ["name": AnyCodable(pair.new.container.name), "steps": [step.manifest]]
-            try Output.json(members)
+            var members = ["name": AnyCodable(pair.new.container.name)]
+            if let step = pair.missingStep { members["steps"] = [step.manifest] }
+            if let lost = pair.lostVersionKey {
+                let former = pair.new.container.versionKey.formerly.map(\.name) + [lost]
+                members["formerVersionKeys"] = AnyCodable(former.map { AnyCodable($0) })
+            }
+            try Output.json(AnyCodable(members))
             for question in pair.questions { Output.remark("ld-host: \(question)") }
         }
         for container in gone {
             Output.remark(
-                "ld-host: the container '\(container.name)' is gone; if it was renamed, say so in formerNames")
+                "ld-host: the container '\(container.name)' is gone; if it was renamed, say so in formerNames, and move "
+                    + "its values in a step")
         }
         if missing.isEmpty { Output.remark("ld-host: no step is missing") }
         return .done
@@ -40,7 +45,8 @@ extension Command {
         name: "container check", operands: "FILE", count: 1...1,
         summary: "check the settings of a release against their steps",
         details: """
-            \(manifests) Finds missing steps, steps that lead nowhere, keys that two settings have, and reserved names.
+            \(manifests) Finds missing steps, steps that lead nowhere or to a key that no setting has, keys that two settings have, and
+            reserved names.
             With --against, also finds keys that have changed without a step or a version, and released steps that were
             changed. Ends with status 2 if there are problems; each is a sentence of its own.
             """,

@@ -5,7 +5,7 @@ package import LocalDataAPI
 /// each is run, and committed with its version.
 struct ContainerRun: Sendable {
     let engine: MigrationEngine
-    let chain: ContainerChain
+    private var chain: ContainerChain
     private let destination: ResolvedKey
     private let ledger: Ledger
 
@@ -40,6 +40,25 @@ struct ContainerRun: Sendable {
 
     private func bringUpToDate() async throws -> ContainerProgress {
         if try await isCurrent() { return ContainerProgress(from: container.version, to: container.version, steps: []) }
+        return try await knowingAllKeys().runSteps()
+    }
+
+    /// The same with the version keys that its earlier runs have taken versions from.
+    private func knowingAllKeys() async throws -> ContainerRun {
+        var run = self
+        run.chain = chain.knowing(versionKeys(in: try await ledger.page()))
+        return run
+    }
+
+    /// The version keys that migrations of the container have removed.
+    private func versionKeys(in page: LedgerPage) -> [String] {
+        let removed = page.rows.filter { $0.id.hasPrefix(chain.idPrefix) }.flatMap(\.removed)
+        let keys = removed.compactMap { try? StorageKeyDescriptor(address: $0.address) }
+        let names = keys.filter { $0.domain == container.store && ContainerVersionKey.isReserved($0.name) }.map(\.name)
+        return Set(names).sorted()
+    }
+
+    private func runSteps() async throws -> ContainerProgress {
         var (from, done): (Int??, [Int]) = (nil, [])
         for _ in 0..<chain.steps.count + Self.attempts {
             let isClean = try await finishRemovals()
@@ -60,12 +79,28 @@ struct ContainerRun: Sendable {
                 done.append(step.to)
             }
             if done.last == container.version {
+                await warnOfStrays()
                 return ContainerProgress(
                     from: from ?? nil, to: container.version, steps: done, isClean: try await finishRemovals())
             }
             if version == nil || version == container.version { _ = try await migrate(chain.stamp) }
         }
         throw failure("is changed again and again by other programs; end them and try again")
+    }
+
+    /// Logs which values below the container's own prefix no setting reads, as a step may have forgotten them.
+    private func warnOfStrays() async {
+        guard !container.properties.isEmpty,
+            let names = try? await looking.names(in: container.store, prefix: container.derivedPrefix)
+        else { return }
+        let known = Set(container.properties.map(\.key) + container.otherNames)
+        let strays = names.filter { !known.contains($0) && !ContainerVersionKey.isReserved($0) }
+        guard !strays.isEmpty else { return }
+        let list = strays.prefix(5).map { "'\($0)'" }.joined(separator: ", ")
+        engine.snapshot.log(
+            .warning, "containers",
+            "no setting of '\(container.name)' reads \(list)\(strays.count > 5 ? ", ..." : ""); move or remove such values "
+                + "in a step, or name their keys in otherKeys")
     }
 
     /// How often it is looked where the data stands, besides once for each step.
@@ -83,13 +118,25 @@ struct ContainerRun: Sendable {
 
     /// Undoes the step that led to the stored version.
     func rollback() async throws {
-        guard let version = try await storedVersion() else { throw failure("has no version, so no step is undone") }
+        let run = try await knowingAllKeys()
+        let found = try await run.chain.versions(in: looking, MigrationContext())
+        guard let version = found?.number else { throw failure("has no version, so no step is undone") }
+        // A version that an earlier release has stored since, without any data, would be in the way of the old one.
+        if found?.isClean == false, version == container.version { _ = try await migrate(run.chain.stamp) }
         try await engine.rollback(chain.versionKey, id: "\(chain.idPrefix)\(version)")
     }
 
     /// The version of the stored data; `nil` if no version is stored.
     func storedVersion() async throws -> Int? {
-        try await ContainerVersion.stored(of: container, in: looking)?.number
+        try await chain.versions(in: looking, MigrationContext())?.number
+    }
+
+    /// Decides between two versions.
+    func decide(_ choice: ContainerVersionChoice) async throws {
+        let chain = try await knowingAllKeys().chain
+        guard try await engine.migrate(chain.decision(choice), onConflict: nil).outcome != .nothingToDo else {
+            throw failure("does not have two versions, so there is nothing to decide")
+        }
     }
 
     /// The stores as they are, for a look that nothing is based on.
@@ -97,10 +144,16 @@ struct ContainerRun: Sendable {
 
     /// Whether nothing needs to be done, as at most launches.
     private func isCurrent() async throws -> Bool {
-        let found = try? await ContainerVersion.stored(of: container, in: looking)
-        guard found?.number == container.version, found?.name == container.versionKey.name else { return false }
+        let looking = looking
+        let own = try? await ContainerVersion.read(container.versionKey.name, of: container, in: looking)
+        guard own?.number == container.version else { return false }
         let page = try await ledger.page()
         try requireOwn(page)
+        // An earlier release, with another version key, may have been run since.
+        for key in chain.knowing(versionKeys(in: page)).formerVersionKeys where !key.isShared {
+            let former = try? await ContainerVersion.read(key.name, of: container, in: looking)
+            guard former == nil || former?.number == container.version else { return false }
+        }
         // As long as a batch is being put in place, the version may be there before the values are.
         let journal = engine.settings.folders.journal
         let batches = try await onIOThread { () throws(StorageError) in
@@ -157,7 +210,9 @@ struct ContainerRun: Sendable {
             let migrations = try migrations(from: standing)
             guard migrations.count > 1 else { return standing }
             let entries = await MigrationEngine.$isMigrating.withValue(true) {
-                await MigrationPlanner(engine).entries(of: migrations.map { .single($0) })
+                await SharedContainerTrace.$current.withValue(SharedContainerTrace()) {
+                    await MigrationPlanner(engine).entries(of: migrations.map { .single($0) })
+                }
             }
             if let refused = entries.first(where: { $0.decision == .refused }) {
                 throw MigrationError(
@@ -194,7 +249,7 @@ struct ContainerRun: Sendable {
 
     /// - Throws: `validationFailed` if the version key is that of another container.
     private func requireOwn(_ page: LedgerPage) throws {
-        let names = [container.name] + container.formerNames
+        let names = [container.name] + container.formerNames + chain.steps.compactMap(\.name)
         let own = names.map { "\(ContainerChain.idWord)\(container.store)/\($0) " }
         for row in page.rows where row.id.hasPrefix(ContainerChain.idWord) && row.state != .rolledBack {
             guard !own.contains(where: { row.id.hasPrefix($0) }) else { continue }

@@ -4,6 +4,8 @@ public import LocalDataAPI
 extension UserDefaultsContainer {
     /// Creates a container and opens it: migrates its data, and loads all settings.
     ///
+    /// It also declares the keys of its settings, so an app's catalogs need not list them, and audits show them.
+    ///
     /// ```swift
     /// let settings = try await MySettings.open()
     /// let alices = try await MySettings.open(store: .userDefaults(suite: "alice"))
@@ -28,24 +30,9 @@ extension UserDefaultsContainer {
     public func open(in router: StorageRouter = .shared, store: StorageDomain? = nil) async throws {
         try await UserDefaultsMigrationManager.migrateIfNeeded(Self.self, in: router, store: store)
         let definition = ContainerDefinition(of: Self.self, in: store)
-        try await connect(definition, with: RoutedSettings(definition: definition, router: router))
+        try await connect(definition, with: RoutedSettings(router))
     }
 }
-
-/// The settings of a container in a router's stores.
-private struct RoutedSettings: SettingConnector {
-    let definition: ContainerDefinition
-    let router: StorageRouter
-
-    func backing<Value: Codable & Sendable>(key: String, default value: Value) -> any SettingBacking<Value> {
-        let key = StorageKey<Value>(
-            name: key, domain: definition.store, security: definition.store.ownPolicy, owner: definition.name,
-            description: "a setting of \(definition.name)")
-        return StoredValue(key, default: value, router: router)
-    }
-}
-
-extension StoredValue: SettingBacking {}
 
 /// Migrating containers.
 extension UserDefaultsMigrationManager {
@@ -58,8 +45,8 @@ extension UserDefaultsMigrationManager {
     /// - If nothing needs to be done, it reads the version and the ledger's page, and takes no lock.
     ///
     /// - Throws: `MigrationError`: `newerRevision` if the data is of a later version; `validationFailed` if a step is
-    ///   missing or the stored version is none; `conflict` if a step would replace a value; what a step throws. If that
-    ///   can be known beforehand, no step is run.
+    ///   missing, the stored version is none, or values of an earlier release are where nothing declares; `conflict` if
+    ///   a step would replace a value; what a step throws. If that can be known beforehand, no step is run.
     @discardableResult
     public static func migrateIfNeeded<Container: UserDefaultsContainer>(
         _ type: Container.Type, in router: StorageRouter = .shared, store: StorageDomain? = nil
@@ -114,9 +101,24 @@ extension UserDefaultsMigrationManager {
         try await run(of: type, router, store).rollback()
     }
 
+    /// Decides which settings count if a container has two versions: that is if an earlier release, with another
+    /// version key, has stored settings after a later one had migrated those that were there. Then opening the
+    /// container throws, and an app asks its user. Open the container again afterwards.
+    ///
+    /// What is replaced is kept for a while, as with any migration (`migrations.grace`).
+    ///
+    /// - Throws: `validationFailed` if the container does not have two versions.
+    public static func keep<Container: UserDefaultsContainer>(
+        _ choice: ContainerVersionChoice, of type: Container.Type, in router: StorageRouter = .shared,
+        store: StorageDomain? = nil
+    ) async throws {
+        try await run(of: type, router, store).decide(choice)
+    }
+
     private static func run<Container: UserDefaultsContainer>(
         of type: Container.Type, _ router: StorageRouter, _ store: StorageDomain?
     ) async throws -> ContainerRun {
+        router.declared.add(type.catalog(in: store))
         let engine = try await router.engine()
         let definition = ContainerDefinition(of: type, in: store)
         let others = try engine.registry.claim(String(reflecting: type), definition)

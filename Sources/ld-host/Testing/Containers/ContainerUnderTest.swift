@@ -9,6 +9,14 @@ public import LocalDataHost
 /// #expect(after == ["MyApp.MySettings.username": "alice", "MyApp.MySettings.theme": "dark"])
 /// ```
 ///
+/// A version alone stands for what the release of that version stored, as far as the steps say: under the prefix and
+/// with the version key that it had before they changed. If they do not say it, hand over that release's container:
+///
+/// ```swift
+/// let first = ContainerDefinition(name: "OldSettings", prefix: "MyApp.", properties: ["theme": "String"])
+/// let after = try await ContainerUnderTest(MySettings.self).migrate(from: first, ["theme": "dark"])
+/// ```
+///
 /// Besides running the steps, it checks what every container promises: that each step can be undone, that a second run
 /// has nothing to do, and that the container opens then.
 public struct ContainerUnderTest<Container: UserDefaultsContainer>: Sendable {
@@ -33,7 +41,17 @@ public struct ContainerUnderTest<Container: UserDefaultsContainer>: Sendable {
     public func migrate(
         from version: Int?, _ values: Values, besides other: Values = [:]
     ) async throws -> Values {
-        let router = try await filled(version, values, other)
+        try await migrate(try await filled(version, values, other))
+    }
+
+    /// The same with what a release has stored whose container is known: under its keys, with its version key.
+    public func migrate(
+        from release: ContainerDefinition, _ values: Values, besides other: Values = [:]
+    ) async throws -> Values {
+        try await migrate(try await filled(release, values, other))
+    }
+
+    private func migrate(_ router: StorageRouter) async throws -> Values {
         let before = try await content(router)
         let progress = try await UserDefaultsMigrationManager.migrateIfNeeded(Container.self, in: router)
         let after = try await content(router)
@@ -52,20 +70,38 @@ public struct ContainerUnderTest<Container: UserDefaultsContainer>: Sendable {
         try await Container.open(in: try await filled(version, values, other))
     }
 
+    /// The same with what a release has stored whose container is known.
+    public func open(
+        from release: ContainerDefinition, _ values: Values, besides other: Values = [:]
+    ) async throws -> Container {
+        try await Container.open(in: try await filled(release, values, other))
+    }
+
     /// A router whose store has values as an earlier release has left them.
     private func filled(_ version: Int?, _ values: Values, _ other: Values) async throws -> StorageRouter {
         let router = try await router()
         let definition = Container.definition
-        for (name, value) in values {
-            let key = ContainerKey(name)
-            try await set(value, key.isStored ? name : definition.keyFor(name), definition.store, router)
-        }
+        let past = try await ContainerChain(definition, Container.steps).past(
+            version ?? definition.baseline, in: router)
+        return try await fill(router, version, past, values, other)
+    }
+
+    private func filled(
+        _ release: ContainerDefinition, _ values: Values, _ other: Values
+    ) async throws -> StorageRouter {
+        try await fill(try await router(), release.version, PastContainer(release), values, other)
+    }
+
+    private func fill(
+        _ router: StorageRouter, _ version: Int?, _ past: PastContainer, _ values: Values, _ other: Values
+    ) async throws -> StorageRouter {
+        for (name, value) in values { try await set(value, past.name(of: ContainerKey(name)), past.store, router) }
         for (address, value) in other {
             let descriptor = try StorageKeyDescriptor(address: address)
             try await set(value, descriptor.name, descriptor.domain, router)
         }
         if let version {
-            try await set(AnyCodable(version), definition.versionKey.name, definition.store, router)
+            try await set(AnyCodable(version), past.versionKey, past.store, router)
         }
         return router
     }

@@ -8,7 +8,7 @@ struct ContainerReader {
 
     private static let members = [
         "name", "domain", "prefix", "version", "baseline", "versionKey", "formerVersionKeys", "formerNames",
-        "properties", "steps",
+        "otherKeys", "properties", "steps",
     ]
 
     /// - Parameters:
@@ -27,7 +27,7 @@ struct ContainerReader {
         var definition = ContainerDefinition(
             name: name, version: try Self.number(object, "version") ?? 1, prefix: prefix, store: domain,
             versionKey: ContainerVersionKey(key, formerly: former), baseline: try Self.number(object, "baseline") ?? 1,
-            formerNames: try Self.texts(object, "formerNames"))
+            formerNames: try Self.texts(object, "formerNames"), otherKeys: try Self.keys(object, "otherKeys"))
         var faults = ManifestFaults()
         for (index, property) in try object.list("properties", "a list of settings").enumerated() {
             let place = place.member("properties").element(index)
@@ -130,6 +130,14 @@ struct ContainerReader {
             throw place.expected("the name of a setting, or a stored key", value)
         }
         return ContainerKey(text)
+    }
+
+    private static func keys(_ object: ManifestObject, _ name: String) throws(ManifestFaults) -> [ContainerKey] {
+        var keys: [ContainerKey] = []
+        for (index, element) in try object.list(name, "a list of keys").enumerated() {
+            keys.append(try key(element, at: object.place.member(name).element(index)))
+        }
+        return keys
     }
 
     private static func domain(_ object: ManifestObject) throws(ManifestFaults) -> StorageDomain {

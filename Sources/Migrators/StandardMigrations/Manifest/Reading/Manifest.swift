@@ -62,7 +62,10 @@ package struct Manifest: Sendable {
         try faults.check()
         try ManifestOrder(steps).check()
         self.steps = steps
-        self.containers = chains
+        let definitions = chains.map(\.container)
+        self.containers = chains.enumerated().map { index, chain in
+            chain.beside(definitions.enumerated().filter { $0.offset != index }.map(\.element))
+        }
     }
 
     /// Why a container cannot be beside others.
