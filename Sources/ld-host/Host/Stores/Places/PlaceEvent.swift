@@ -72,18 +72,6 @@ extension StorageNamespace {
     }
 }
 
-extension StorageNamespace {
-    /// The app that it belongs to, as far as its name says so.
-    var app: String? {
-        switch domain {
-        case "userDefaults": scope.isEmpty ? nil : scope
-        case "fileSystem", "encryptedFileSystem" where !scope.hasPrefix("/"):
-            scope.firstIndex(of: ":").map { String(scope[..<$0]) }
-        default: nil
-        }
-    }
-}
-
 extension StorageDomain {
     /// Whether the configuration says which service or group it is.
     fileprivate var usesDefault: Bool {
