@@ -48,7 +48,7 @@ extension StorageTransaction {
     }
 
     package func set<Value>(_ value: Value, for key: StorageKey<Value>) async throws {
-        let data = try key.serializer.encode(value)
+        let data = try key.encode(value)
         guard let chain = key.chain else { return try await setData(data, for: AnyStorageKey(key)) }
         try await setData(data, versionTag: chain.versionTag, for: AnyStorageKey(key))
     }

@@ -32,6 +32,13 @@ struct ChainGraph: Sendable {
         return versions.count - 1
     }
 
+    /// The name of a type for messages: with the types that it is nested in, if another one has the same name.
+    func name(_ index: Int) -> String {
+        let version = versions[index]
+        let isShared = versions.contains { $0.id != version.id && $0.name == version.name }
+        return isShared ? version.fullName : version.name
+    }
+
     mutating func connect(_ from: Int, to: Int, _ convert: @escaping Converter) {
         edges.append(Edge(from: from, to: to, convert: convert))
     }
@@ -65,8 +72,8 @@ extension ChainGraph {
                     guard let other = routes[edge.from].map({ edges[$0].to }) else { continue }
                     throw MigrationError(
                         .ambiguous,
-                        "\(versions[edge.from].name) comes to \(versions[0].name) in \(distance + 1) steps by "
-                            + "\(versions[other].name) and by \(versions[edge.to].name); register a direct converter, "
+                        "\(name(edge.from)) comes to \(name(0)) in \(distance + 1) steps by "
+                            + "\(name(other)) and by \(name(edge.to)); register a direct converter, "
                             + "or remove one of the two")
                 default: continue
                 }
@@ -77,13 +84,16 @@ extension ChainGraph {
     }
 
     private func requireOwnTags() throws(MigrationError) {
-        var names: [String: String] = [:]
-        for version in versions {
-            guard let other = names.updateValue(version.name, forKey: version.tag) else { continue }
+        var known: [String: Int] = [:]
+        for (index, version) in versions.enumerated() {
+            guard let other = known.updateValue(index, forKey: version.tag) else { continue }
+            // The target is the first; the others are in the order in which they were registered.
+            let (later, earlier) = other == 0 ? (0, index) : (index, other)
             throw MigrationError(
                 .ambiguous,
-                "\(other) and \(version.name) both have the version '\(version.tag)'; give one of them another, with "
-                    + "a 'static let version' or by register(from:to:version:)")
+                "\(name(earlier)) and \(name(later)) both have the version '\(version.tag)'; let the older type keep "
+                    + "it, as values are stored with it, and give the newer one another: let it be a VersionedValue "
+                    + "with a 'static let version'")
         }
     }
 
@@ -92,7 +102,7 @@ extension ChainGraph {
         for edge in edges where !known.insert([edge.from, edge.to]).inserted {
             throw MigrationError(
                 .duplicateConverter,
-                "the converter from \(versions[edge.from].name) to \(versions[edge.to].name) is registered twice")
+                "the converter from \(name(edge.from)) to \(name(edge.to)) is registered twice")
         }
     }
 
@@ -107,7 +117,7 @@ extension ChainGraph {
         }
         guard !left.isEmpty else { return }
         let leaving = Set(left.map(\.from))
-        let names = leaving.intersection(left.map(\.to)).sorted().map { versions[$0].name }
+        let names = leaving.intersection(left.map(\.to)).sorted().map { name($0) }
         throw MigrationError(
             .converterCycle, "the converters lead in a circle: \(names.joined(separator: ", "))")
     }

@@ -9,28 +9,36 @@ struct ChainVersion: Sendable {
     let id: ObjectIdentifier
     /// The type's name, for messages.
     let name: String
+    /// The same with the types that it is nested in: two types of a chain may have one name.
+    let fullName: String
     /// What its values are stored with.
     let tag: String
+    /// The members that its values have, as far as they are known.
+    let members: TypeMembers?
     /// Reads a value, however the rest of the bytes looks.
-    let decode: @Sendable (Data, ChainCoding) throws -> any Sendable
-    /// Whether bytes are exactly such a value: read and written again, they say the same. `nil` if the format cannot
-    /// tell.
-    let matches: @Sendable (Data, ChainCoding) throws -> Bool?
+    let decode: @Sendable (Data, ChainCoding) throws(StorageError) -> any Sendable
+    /// What the type makes of bytes that it decodes; `nil` if their format has no structure.
+    let evidence: @Sendable (Data, ChainCoding) throws(StorageError) -> ChainEvidence?
 
     init<Value: Codable & Sendable>(_ type: Value.Type, tag: String?, _ own: Serializer<Value>?) {
         id = ObjectIdentifier(type)
         name = String(describing: type)
+        fullName = VersionTag.fullName(of: type)
         self.tag = tag ?? VersionTag.of(type)
-        decode = { try (own ?? $1.serializer(of: type)).decode($0) }
-        matches = { data, coding in
-            let serializer = try own ?? coding.serializer(of: type)
-            guard [.json, .plist].contains(serializer.format) else { return nil }
-            guard let value = try? serializer.decode(data), let again = try? serializer.encode(value) else {
-                return false
-            }
-            if again == data { return true }
-            guard let given = try? ValueTree.read(data, as: serializer.format) else { return false }
-            return try ValueTree.read(again, as: serializer.format) == given
+        members = own == nil ? TypeMembers(of: type) : nil
+        @Sendable func serializer(_ coding: ChainCoding) throws(StorageError) -> Serializer<Value> {
+            if let own { return own }
+            return try coding.serializer(of: type)
+        }
+        decode = { (data, coding) throws(StorageError) in try serializer(coding).decode(data) }
+        evidence = { (data, coding) throws(StorageError) in
+            let serializer = try serializer(coding)
+            guard let given = try? ValueTree.read(data, as: serializer.format) else { return nil }
+            let value = try serializer.decode(data)
+            guard let written = try? serializer.encode(value),
+                let again = try? ValueTree.read(written, as: serializer.format)
+            else { return ChainEvidence() }
+            return ChainEvidence(of: given, again)
         }
     }
 }
@@ -80,6 +88,13 @@ public protocol VersionedValue {
 
 /// What a value of a chain is stored with, so that its type is known without trying.
 enum VersionTag {
+    /// A type's name with the types that it is nested in, without its module.
+    static func fullName(of type: Any.Type) -> String {
+        let name = String(reflecting: type)
+        guard !name.contains("<"), !name.contains("(") else { return String(describing: type) }
+        return name.split(separator: ".").dropFirst().joined(separator: ".")
+    }
+
     /// The tag of a type: its version if it says one, and its name otherwise.
     static func of(_ type: Any.Type) -> String {
         if let type = type as? any VersionedValue.Type { return "\(type.version)" }

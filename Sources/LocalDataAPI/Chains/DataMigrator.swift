@@ -16,19 +16,24 @@
 /// ```
 ///
 /// The version tag, which a ``StorageKey`` with a migrator stores beside each value, identifies the version of the
-/// bytes. Bytes without a tag belong to the version that decodes them and encodes the same members again.
-/// If several versions do, that is an error, unless ``Builder/assumeUntagged(_:)`` says which one is meant.
+/// bytes. Bytes without a tag belong to the version that decodes them. If several do, they belong to the one that reads
+/// more of them than each other one, or as much and adds less to it. If none does, that is an error, unless
+/// ``Builder/assumeUntagged(_:)`` says which one is meant.
 public struct DataMigrator<TargetModel: Codable & Sendable & Equatable>: Sendable {
     let graph: ChainGraph
     /// The edge to take from each version.
     private let routes: [Int?]
-    /// The version that bytes without a tag are taken for.
+    /// The version that bytes without a tag are taken for, where they do not show it.
     private let untagged: Int?
+    /// Versions that bytes without a tag can never be told apart by: they have the same members. An app with bytes from
+    /// before it had a migrator needs ``Builder/assumeUntagged(_:)`` for them. A router logs these once for a key.
+    public let warnings: [String]
 
     init(_ graph: ChainGraph, untagged: Int?) throws(MigrationError) {
         self.graph = graph
         self.untagged = untagged
         routes = try graph.routes()
+        warnings = untagged == nil ? graph.twins : []
     }
 
     /// The version tag of the current version.
@@ -45,7 +50,8 @@ public struct DataMigrator<TargetModel: Codable & Sendable & Equatable>: Sendabl
     /// - Returns: The bytes of the current version, and whether they were of another.
     /// - Throws: `MigrationError`: `decodingFailed` if the bytes are of no version, `ambiguous` if they may be of
     ///   several, `newerVersion` for a tag that is not known, `pathNotFound` with `from` if no chain leads to the
-    ///   current version, `transformationFailed` with what a converter threw, `finalTypeMismatch` if the new bytes do
+    ///   current version, `transformationFailed` with what a converter threw, `incompatibleTypes` for a version that
+    ///   needs a serializer of its own, `finalTypeMismatch` if the new bytes do
     ///   not read back as the value that they were made from.
     public func migrate(
         data: Data, versionTag: String? = nil
@@ -80,7 +86,6 @@ extension DataMigrator {
         let coding = ChainCoding(serializer)
         let index = try version(of: data, versionTag: versionTag, serializer, coding)
         if index == 0 { return ChainedValue(value: try Self.decoded(data, serializer), wasMigrated: false) }
-        let version = graph.versions[index]
         var value = try read(data, index, coding)
         var position = index
         while position != 0 {
@@ -91,7 +96,7 @@ extension DataMigrator {
         guard let target = value as? TargetModel else {
             throw MigrationError(
                 .finalTypeMismatch,
-                "the converters from \(version.name) ended in a type other than \(TargetModel.self)")
+                "the converters from \(graph.name(index)) ended in a type other than \(TargetModel.self)")
         }
         return ChainedValue(value: target, wasMigrated: true)
     }
@@ -110,29 +115,31 @@ extension DataMigrator {
         _ data: Data, _ index: Int, _ coding: ChainCoding
     ) throws(MigrationError) -> any Sendable {
         let version = graph.versions[index]
-        do { return try version.decode(data, coding) } catch {
-            let reason = StorageError(wrapping: error).message
+        do throws(StorageError) { return try version.decode(data, coding) } catch {
             throw MigrationError(
-                .decodingFailed,
-                "the bytes with the version '\(version.tag)' do not decode as \(version.name): \(reason)")
+                error.chainCode,
+                "the bytes with the version '\(version.tag)' do not decode as \(graph.name(index)): \(error.message)",
+                underlying: error)
         }
     }
 
     private func converted(
         _ value: any Sendable, by edge: ChainGraph.Edge
     ) async throws(MigrationError) -> any Sendable {
-        do { return try await edge.convert(value) } catch let error as MigrationError { throw error } catch {
+        do { return try await edge.convert(value) } catch {
+            let reason = (error as? MigrationError)?.message ?? (error as? StorageError)?.message ?? "\(error)"
+            // Another code would say that the bytes are at fault, and not the converter.
             throw MigrationError(
                 .transformationFailed,
-                "the converter from \(graph.versions[edge.from].name) to \(graph.versions[edge.to].name) failed: \(error)"
-            )
+                "the converter from \(graph.name(edge.from)) to \(graph.name(edge.to)) failed: \(reason)",
+                underlying: error as? StorageError)
         }
     }
 
     private func pathNotFound(from index: Int) -> MigrationError {
-        let name = graph.versions[index].name
+        let name = graph.name(index)
         return MigrationError(
-            .pathNotFound, "no converters lead from \(name) to \(TargetModel.self); register what is missing",
+            .pathNotFound, "no converters lead from \(name) to \(graph.name(0)); register what is missing",
             from: name)
     }
 
@@ -178,7 +185,6 @@ extension DataMigrator {
                     + "\(versionTags.map { "'\($0)'" }.joined(separator: ", ")) of \(TargetModel.self); "
                     + "use the program that wrote it, or a later one")
         }
-        if let untagged { return untagged }
         // With one version there is nothing to tell apart, and what is no value of it fails to decode.
         guard graph.versions.count > 1 else { return 0 }
         return try untaggedVersion(of: data, serializer, coding)
@@ -187,34 +193,63 @@ extension DataMigrator {
     private func untaggedVersion(
         of data: Data, _ serializer: Serializer<TargetModel>, _ coding: ChainCoding
     ) throws(MigrationError) -> Int {
-        var found: [Int] = []
+        var (found, refusals): ([Int], [String]) = ([], [])
         for index in graph.versions.indices {
-            let matches: Bool?
-            do { matches = try graph.versions[index].matches(data, coding) } catch {
-                throw MigrationError(.decodingFailed, "\(error)")
+            do throws(StorageError) {
+                _ = try graph.versions[index].decode(data, coding)
+                found.append(index)
+            } catch {
+                guard error.chainCode == .decodingFailed else {
+                    throw MigrationError(error.chainCode, error.message, underlying: error)
+                }
+                refusals.append(error.message)
             }
-            guard let matches else {
-                throw MigrationError(
-                    .ambiguous,
-                    "bytes in the format '\(serializer.format)' do not reveal their version, and none is stored with "
-                        + "them; set it with assumeUntagged(_:)")
-            }
-            if matches { found.append(index) }
         }
         guard let first = found.first else {
             throw MigrationError(
                 .decodingFailed,
-                "\(data.count) bytes without a version match none of "
-                    + graph.versions.map(\.name).joined(separator: ", "))
+                "the bytes have no version, and none decodes them: \(refusals.joined(separator: "; "))")
         }
-        guard found.count == 1 else {
+        return found.count == 1 ? first : try version(among: found, of: data, serializer, coding)
+    }
+
+    /// The version of bytes that several versions decode.
+    private func version(
+        among found: [Int], of data: Data, _ serializer: Serializer<TargetModel>, _ coding: ChainCoding
+    ) throws(MigrationError) -> Int {
+        var evidence: [Int: ChainEvidence] = [:]
+        for index in found { evidence[index] = try? graph.versions[index].evidence(data, coding) }
+        let strongest = found.first { index in
+            guard let own = evidence[index] else { return false }
+            return found.allSatisfy { other in
+                other == index || evidence[other].map(own.isStronger(than:)) ?? false
+            }
+        }
+        if let untagged, found.contains(untagged) {
+            // What the app assumes of all its bytes must not lose members that a later version has written.
+            guard let strongest, let own = evidence[strongest],
+                evidence[untagged]?.onlyLoses(against: own) == true
+            else { return untagged }
+            return strongest
+        }
+        if let strongest { return strongest }
+        let names = found.map { graph.name($0) }.joined(separator: " or ")
+        guard evidence.count == found.count else {
             throw MigrationError(
                 .ambiguous,
-                "\(data.count) bytes without a version may be "
-                    + found.map { graph.versions[$0].name }.joined(separator: " or ")
-                    + "; say which one with assumeUntagged(_:)")
+                "bytes in the format '\(serializer.format)' do not reveal whether their version is \(names), and none "
+                    + "is stored with them; set it with assumeUntagged(_:)")
         }
-        return first
+        throw MigrationError(
+            .ambiguous,
+            "\(data.count) bytes without a version may be \(names); say which one with assumeUntagged(_:)")
+    }
+}
+
+extension StorageError {
+    /// What it means for a chain: a version that has no serializer says nothing about the bytes.
+    fileprivate var chainCode: MigrationError.Code {
+        code == .unsupported ? .incompatibleTypes : .decodingFailed
     }
 }
 
@@ -258,8 +293,9 @@ extension DataMigrator {
             return self
         }
 
-        /// Sets the version of bytes that were stored without a version tag, where it cannot be detected: when a later
-        /// version has added only optional members, or in a format without a structure.
+        /// Sets the version of bytes that were stored without a version tag, where they do not show it: when a later
+        /// version has added only optional members, or in a format without a structure. Bytes that only other versions
+        /// decode, or that have members which only a later version reads, are of these.
         @discardableResult
         public func assumeUntagged<Value: Codable & Sendable & Equatable>(_ type: Value.Type) -> Builder {
             untagged = graph.add(ChainVersion(type, tag: nil, nil), isNamed: false)

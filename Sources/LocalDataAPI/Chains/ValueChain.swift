@@ -1,18 +1,23 @@
+internal import Synchronization
+
 #if canImport(FoundationEssentials)
     package import FoundationEssentials
 #else
     package import Foundation
 #endif
 
-/// What happens to a stored value that none of its key's versions reads.
+/// What happens to a stored value that none of its key's versions decodes. One that a version decodes, and whose
+/// converter throws, always stays where it is: reading fails, and the next read converts it again.
 public enum UndecodablePolicy: String, Hashable, Sendable {
     /// Reading fails, and the value stays where it is. The first `set` puts it into quarantine.
     case fail
-    /// Reading puts the value into quarantine; from then on the key has no value, so its default is used.
+    /// Reading puts the value into quarantine; from then on the key has no value, so its default is used. As long as
+    /// nobody has set or removed the key, a program that reads the value puts it back.
     case quarantine
 }
 
-/// A key's chain of versions, without the type of its migrator: reads stored bytes of any version.
+/// A key's chain of versions, without the type of its migrator: reads stored bytes of any version. Its errors name the
+/// key.
 package final class ValueChain<Value: Codable & Sendable>: Sendable {
     /// The version tag of the current version.
     package let versionTag: String
@@ -20,16 +25,22 @@ package final class ValueChain<Value: Codable & Sendable>: Sendable {
     package let versionTags: Set<String>
     /// What happens to a value that none of them reads.
     package let ifUndecodable: UndecodablePolicy
+    private let address: String
+    private let warnings: [String]
+    private let hasWarned = Atomic(false)
     private let decodeAction: @Sendable (Data, String?) async throws(MigrationError) -> ChainedValue<Value>
     private let encodeAction: @Sendable (Value) throws(MigrationError) -> Data
     private let checkAction: @Sendable (Data, String?) throws(MigrationError) -> Void
 
     init(
-        _ migrator: DataMigrator<Value>, _ serializer: Serializer<Value>, ifUndecodable: UndecodablePolicy
+        _ migrator: DataMigrator<Value>, _ serializer: Serializer<Value>, ifUndecodable: UndecodablePolicy,
+        of address: String
     ) where Value: Equatable {
         versionTag = migrator.versionTag
         versionTags = Set(migrator.versionTags)
         self.ifUndecodable = ifUndecodable
+        self.address = address
+        warnings = migrator.warnings
         decodeAction = { (data, tag) async throws(MigrationError) in
             try await migrator.decode(data, versionTag: tag, serializer)
         }
@@ -37,19 +48,32 @@ package final class ValueChain<Value: Codable & Sendable>: Sendable {
         checkAction = { (data, tag) throws(MigrationError) in try migrator.check(data, versionTag: tag, serializer) }
     }
 
+    /// What is to be logged about the chain, the first time; then nothing.
+    package func takeWarnings() -> [String] {
+        guard !warnings.isEmpty, !hasWarned.exchange(true, ordering: .relaxed) else { return [] }
+        return warnings.map { "'\(address)': \($0)" }
+    }
+
     /// The bytes of a value that converters have made; see `DataMigrator`.
-    func encode(_ value: Value) throws(MigrationError) -> Data { try encodeAction(value) }
+    func encode(_ value: Value) throws(MigrationError) -> Data {
+        do { return try encodeAction(value) } catch { throw naming(error) }
+    }
 
     /// Throws if no version reads the bytes; runs no converter.
     package func check(_ data: Data, versionTag: String?) throws(MigrationError) {
-        try checkAction(data, versionTag)
+        do { try checkAction(data, versionTag) } catch { throw naming(error) }
     }
 
     /// The value in stored bytes, brought to the current version.
     ///
     /// - Throws: What ``DataMigrator/migrate(data:versionTag:)`` throws.
     package func decode(_ data: Data, versionTag: String?) async throws(MigrationError) -> ChainedValue<Value> {
-        try await decodeAction(data, versionTag)
+        do { return try await decodeAction(data, versionTag) } catch { throw naming(error) }
+    }
+
+    private func naming(_ error: MigrationError) -> MigrationError {
+        MigrationError(
+            error.code, "'\(address)': \(error.message)", underlying: error.underlying, from: error.from)
     }
 }
 
@@ -57,15 +81,21 @@ package final class ValueChain<Value: Codable & Sendable>: Sendable {
 package struct AnyValueChain: Sendable {
     /// The version tag of the current version.
     package let versionTag: String
+    /// What happens to a value that no version reads.
+    package let ifUndecodable: UndecodablePolicy
     /// Throws if no version reads the bytes; runs no converter.
     package let check: @Sendable (Data, String?) throws(MigrationError) -> Void
+    /// Throws if the bytes cannot be brought to the current version.
+    package let convert: @Sendable (Data, String?) async throws(MigrationError) -> Void
     /// The migration that brings a stored value to the current version.
     package let migration: @Sendable () -> AnyStorageMigration
 
     init?<Value>(_ key: StorageKey<Value>) {
         guard let chain = key.chain else { return nil }
         versionTag = chain.versionTag
+        ifUndecodable = chain.ifUndecodable
         check = { (data, tag) throws(MigrationError) in try chain.check(data, versionTag: tag) }
+        convert = { (data, tag) async throws(MigrationError) in _ = try await chain.decode(data, versionTag: tag) }
         migration = { AnyStorageMigration(ChainMigration(key, chain)) }
     }
 }

@@ -4,8 +4,8 @@
     internal import Foundation
 #endif
 
-/// What a document says, whatever its spelling, to compare what a type reads with what was there.
-indirect enum ValueTree: Decodable {
+/// What a document says, to compare what a type reads with what was there, and to name what a decoder did not expect.
+indirect enum ValueTree: Hashable {
     case null
     case bool(Bool)
     case whole(Int64)
@@ -16,6 +16,19 @@ indirect enum ValueTree: Decodable {
     case list([ValueTree])
     case members([String: ValueTree])
 
+    /// The tree of a document.
+    ///
+    /// - Throws: What the format's decoder throws; for formats without a structure, `nil` is returned.
+    static func read(_ data: Data, as format: SerializerFormat) throws -> ValueTree? {
+        switch format {
+        case .json: try JSONCoding.decode(ValueTree.self, from: data)
+        case .plist: try PropertyListCoding.decode(ValueTree.self, from: data)
+        case .text, .data, .custom: nil
+        }
+    }
+}
+
+extension ValueTree: Codable {
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -39,51 +52,71 @@ indirect enum ValueTree: Decodable {
         }
     }
 
-    /// The tree of a document.
-    ///
-    /// - Throws: What the format's decoder throws; for formats without a structure, `nil` is returned.
-    static func read(_ data: Data, as format: SerializerFormat) throws -> ValueTree? {
-        switch format {
-        case .json: try JSONCoding.decode(ValueTree.self, from: data)
-        case .plist: try PropertyListCoding.decode(ValueTree.self, from: data)
-        case .text, .data, .custom: nil
-        }
-    }
-}
-
-extension ValueTree: Equatable {
-    /// A member that is null counts as absent, as encoders leave it out. Two numbers are the same if a `Float` cannot
-    /// tell them apart: types read them with less precision than they may be written with.
-    static func == (left: ValueTree, right: ValueTree) -> Bool {
-        switch (left, right) {
-        case (.null, .null): true
-        case (.bool(let left), .bool(let right)): left == right
-        case (.whole(let left), .whole(let right)): left == right
-        case (.text(let left), .text(let right)): left.hasBytes(of: right)
-        case (.bytes(let left), .bytes(let right)): left == right
-        case (.date(let left), .date(let right)): left == right
-        case (.list(let left), .list(let right)): left == right
-        case (.members(let left), .members(let right)): left.present == right.present
-        default: isSameNumber(left.double, right.double)
-        }
-    }
-
-    private static func isSameNumber(_ left: Double?, _ right: Double?) -> Bool {
-        guard let left, let right else { return false }
-        return left == right || Float(left) == Float(right)
-    }
-
-    private var double: Double? {
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
         switch self {
-        case .whole(let value): Double(value)
-        case .number(let value): value
-        default: nil
+        case .null: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .whole(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .text(let value): try container.encode(value)
+        case .bytes(let value): try container.encode(value)
+        case .date(let value): try container.encode(value)
+        case .list(let value): try container.encode(value)
+        case .members(let value): try container.encode(value)
         }
     }
 }
 
-extension [String: ValueTree] {
-    fileprivate var present: [String: ValueTree] {
-        filter { if case .null = $0.value { false } else { true } }
+extension ValueTree {
+    /// The same in one spelling, so that two trees that say the same are equal.
+    ///
+    /// A member that is null is absent, as encoders leave it out. A number is as precise as a `Float`: types read
+    /// numbers with less precision than they may be written with. Identifiers are in upper case, times are dates, and
+    /// nothing is percent-encoded.
+    var canonical: ValueTree {
+        switch self {
+        case .null, .bool, .bytes, .date: self
+        case .whole(let value): .number(Double(Float(value)))
+        case .number(let value): .number(Double(Float(value)))
+        case .text(let value): Self.canonical(value)
+        case .list(let values): .list(values.map(\.canonical))
+        case .members(let values): .members(values.filter { $0.value != .null }.mapValues(\.canonical))
+        }
+    }
+
+    private static func canonical(_ text: String) -> ValueTree {
+        let bytes = Array(text.utf8)
+        if bytes.count == 36, let id = UUID(uuidString: text) { return .text(id.uuidString) }
+        if (20...40).contains(bytes.count), bytes[4] == UInt8(ascii: "-"), bytes[10] == UInt8(ascii: "T"),
+            let date = date(text)
+        {
+            return .date(date)
+        }
+        return .text(bytes.contains(UInt8(ascii: "%")) ? withoutEscapes(bytes) : text)
+    }
+
+    /// The time that a text in the form of ISO 8601 says, with or without a fraction of a second.
+    private static func date(_ text: String) -> Date? {
+        (try? Date.ISO8601FormatStyle().parse(text))
+            ?? (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))
+    }
+
+    /// A text with each `%C3` as the byte that it stands for.
+    private static func withoutEscapes(_ bytes: [UInt8]) -> String {
+        var decoded: [UInt8] = []
+        var rest = bytes[...]
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2)
+            if byte == UInt8(ascii: "%"), digits.count == 2, digits.first != UInt8(ascii: "+"),
+                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            {
+                decoded.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                decoded.append(byte)
+            }
+        }
+        return String(decoding: decoded, as: UTF8.self)
     }
 }

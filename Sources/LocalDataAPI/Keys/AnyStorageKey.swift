@@ -37,10 +37,8 @@ public struct AnyStorageKey: Sendable {
         _ key: StorageKey<Value>
     ) -> (@Sendable (Data, Data) throws -> Data)? {
         guard let merge = key.merge else { return nil }
-        let serializer = key.serializer
         return { (earlier: Data, later: Data) throws -> Data in
-            let merged = try merge(try serializer.decode(earlier), try serializer.decode(later))
-            return try serializer.encode(merged)
+            try key.encode(try merge(try key.decode(earlier), try key.decode(later)))
         }
     }
 

@@ -177,8 +177,8 @@ extension StorageKey where Value: Equatable {
         self.init(
             name: name, domain: domain, security: security, serializer: serializer, owner: owner,
             description: description, availability: availability, syncPolicy: syncPolicy, lifetime: lifetime,
-            chain: ValueChain(migrator, serializer, ifUndecodable: ifUndecodable), migration: migration,
-            merge: merge)
+            chain: ValueChain(migrator, serializer, ifUndecodable: ifUndecodable, of: "\(domain)/\(name)"),
+            migration: migration, merge: merge)
     }
 }
 

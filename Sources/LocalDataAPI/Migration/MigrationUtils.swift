@@ -8,7 +8,7 @@
 public enum MigrationUtils {
     /// The size of a value in bytes, serialized as the key does it and before it is sealed.
     public static func estimatedSize<Value>(of value: Value, for key: StorageKey<Value>) throws(StorageError) -> Int {
-        try key.serializer.encode(value).count
+        try key.encode(value).count
     }
 
     /// The size of serialized data in bytes, before it is sealed.

@@ -139,6 +139,6 @@ public struct MigrationSources: RandomAccessCollection, Sendable {
     /// - Throws: `deserializationFailed` or `unsupported` if the source's value is of another type.
     public func value<Value>(of key: StorageKey<Value>) throws(StorageError) -> Value? {
         let source = found.first { $0.key.descriptor.domain == key.domain && $0.key.descriptor.name == key.name }
-        return try source.map { (source) throws(StorageError) in try key.serializer.decode(source.data) }
+        return try source.map { (source) throws(StorageError) in try key.decode(source.data) }
     }
 }

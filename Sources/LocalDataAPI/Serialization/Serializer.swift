@@ -81,14 +81,19 @@ extension Serializer {
     /// - Throws: `StorageError.serializationFailed` with the encoder's reason.
     public func encode(_ value: Value) throws(StorageError) -> Data {
         do { return try encodeAction(value) } catch {
+            let failure = CodingFailure(error)
             throw StorageError(
-                .serializationFailed, "a \(Value.self) could not be encoded as \(format): \(CodingFailure(error))")
+                .serializationFailed, "a \(Value.self) could not be encoded as \(format): \(failure)",
+                hint: format == .plist && failure.isAtTop
+                    ? "a property list is a list or an object: put the value into one, or choose the serializer json"
+                    : "")
         }
     }
 
     /// The value for bytes.
     ///
-    /// - Throws: `StorageError.deserializationFailed` with the position of the mismatch, but not the bytes.
+    /// - Throws: `StorageError.deserializationFailed` with the position of the mismatch, what was expected and the kind
+    ///   of what was found, but not the bytes.
     @inlinable @inline(__always)
     public func decode(_ data: Data) throws(StorageError) -> Value {
         do { return try decodeAction(data) } catch { throw failure(decoding: data, error) }
@@ -96,9 +101,10 @@ extension Serializer {
 
     @usableFromInline
     func failure(decoding data: Data, _ error: any Error) -> StorageError {
-        StorageError(
+        let failure = CodingFailure(error, in: data, as: format) { _ = try decodeAction($0) }
+        return StorageError(
             .deserializationFailed,
-            "\(data.count) stored bytes are not a \(Value.self) in \(format): \(CodingFailure(error))",
+            "\(data.count) stored bytes are not a \(Value.self) in \(format): \(failure)",
             hint: "the stored bytes are untouched; read them with another type, or write the key again")
     }
 }
@@ -111,32 +117,6 @@ struct JSONCoders: Sendable {
 
 /// Bytes that should be UTF-8 but are not.
 struct TextFault: Error {}
-
-/// Where and why coding failed, without the value, which may be a secret.
-struct CodingFailure: CustomStringConvertible {
-    let description: String
-
-    init(_ error: any Error) {
-        description =
-            switch error {
-            case DecodingError.typeMismatch(let type, let context):
-                "expected \(type) at \(Self.path(context.codingPath))"
-            case DecodingError.valueNotFound(let type, let context): "no \(type) at \(Self.path(context.codingPath))"
-            case DecodingError.keyNotFound(let key, let context):
-                "no member '\(key.stringValue)' at \(Self.path(context.codingPath))"
-            case DecodingError.dataCorrupted(let context): "not well formed at \(Self.path(context.codingPath))"
-            case EncodingError.invalidValue(let value, let context):
-                "a \(type(of: value)) at \(Self.path(context.codingPath)) cannot be encoded"
-            case let fault as PropertyListFault: "it \(fault.message)"
-            case is TextFault: "they are not UTF-8"
-            default: "\(type(of: error))"
-            }
-    }
-
-    private static func path(_ keys: [any CodingKey]) -> String {
-        keys.isEmpty ? "the top" : keys.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
-    }
-}
 
 /// The project's one way of writing JSON: sorted keys, unescaped slashes.
 enum JSONCoding {

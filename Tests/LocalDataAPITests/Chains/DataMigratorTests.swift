@@ -82,7 +82,9 @@ import Testing
         let data = Data(#"{ "scale" : 0.10000000149011612, "note" : null, "size" : 1.20e1 }"#.utf8)
         let found = try await builder.build().migrate(data: data)
         #expect(try JSONDecoder().decode(New.self, from: found.data) == New(area: 12))
-        for other in [#"{"scale":0.1,"size":12,"extra":1}"#, #"{"size":12}"#, "[]", "{", "", "\u{0}"] {
+        let extra = try await builder.build().migrate(data: Data(#"{"scale":0.1,"size":12,"extra":1}"#.utf8))
+        #expect(extra.wasMigrated)
+        for other in [#"{"size":12}"#, "[]", "{", "", "\u{0}"] {
             await #expect(throws: MigrationError.decodingFailed, "\(other)") {
                 try await builder.build().migrate(data: Data(other.utf8))
             }

@@ -71,8 +71,11 @@ struct CatalogManifestTests {
             ("{\"format\":2,\"name\":\"A\",\"keys\":[]}", "has format 2; this version reads format 1"),
             (entry("nothing"), "key 'nothing': 'nothing' has no name"),
             (entry("userDefaults:%zz/x"), "key 'userDefaults:%zz/x'"),
-            (entry("userDefaults/x", security: "\"weak\""), "not well formed at keys.[0].security"),
-            (entry("userDefaults/x", security: "{\"cipher\":\"ROT13\"}"), "not well formed at keys.[0].security"),
+            (entry("userDefaults/x", security: "\"weak\""), "a value that its type refuses at keys.[0].security"),
+            (
+                entry("userDefaults/x", security: "{\"cipher\":\"ROT13\"}"),
+                "a value that its type refuses at keys.[0].security"
+            ),
         ])
     func malformed(_ text: String, _ expected: String) throws {
         let error = try #require(throws: StorageError.self) {

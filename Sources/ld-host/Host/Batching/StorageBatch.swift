@@ -69,7 +69,7 @@ public struct StorageBatch: Sendable {
     /// - Parameter expires: When the value expires; by default after the key's `lifetime`, if it has one.
     /// - Throws: `serializationFailed`.
     public mutating func set<Value>(_ value: Value, for key: StorageKey<Value>, expires: Date? = nil) throws {
-        changes.append(Change(key, value: try key.serializer.encode(value), expires: expires))
+        changes.append(Change(key, value: try key.encode(value), expires: expires))
     }
 
     /// Removes a value; removing an absent value is fine.

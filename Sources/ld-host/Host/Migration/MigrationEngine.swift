@@ -269,7 +269,8 @@ extension MigrationError {
         case let error as MigrationError:
             let isNamed = error.message.hasPrefix(name)
             self.init(
-                error.code, isNamed ? error.message : "\(name) failed: \(error.message)", underlying: error.underlying)
+                error.code, isNamed ? error.message : "\(name) failed: \(error.message)", underlying: error.underlying,
+                from: error.from)
         case let error as StorageError:
             self.init(.storageFailed, "\(name) failed: \(error.message)", underlying: error)
         default: self.init(.transformationFailed, "\(name) failed: \(error)")

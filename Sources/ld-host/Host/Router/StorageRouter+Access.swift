@@ -7,7 +7,8 @@ extension StorageRouter {
     /// ``registerDefault(_:for:)``.
     ///
     /// A key with the serializer `json` also reads a value that a person or another program stored as text
-    /// (`text/plain`), if the text is a value of its type.
+    /// (`text/plain`), if the text is a value of its type. So it does if nothing is recorded with the value any more,
+    /// and it can only be text.
     ///
     /// - Throws: `notFound` if all of these are absent; `deserializationFailed` if the stored bytes are not such a
     ///   value, and then they stay; `securityApplicationFailed` if the key's policy cannot be applied here;
@@ -34,7 +35,7 @@ extension StorageRouter {
     public func set<Value>(_ value: Value, for key: StorageKey<Value>) async throws {
         let resolved = try await resolve(key)
         try await requireOwner(resolved, .from(key))
-        let data = try key.serializer.encode(value)
+        let data = try key.encode(value)
         if !resolved.isSettled.load(ordering: .relaxed), try await setFirst(data, resolved, key) { return }
         try await resolved.set(data)
         await note(resolved, .from(key))
@@ -124,7 +125,7 @@ extension StorageRouter {
         }
     }
 
-    /// Decodes stored bytes as text, if they are recorded as text.
+    /// Decodes stored bytes as text, if they are recorded as text, or can only be text.
     ///
     /// - Parameter error: Why they do not decode as they are.
     /// - Throws: `error`, with the address and the recorded content type.
@@ -133,7 +134,7 @@ extension StorageRouter {
     ) async throws -> Value {
         let resolved = try await resolve(key)
         let recorded = try? await resolved.storedAttributes()
-        if key.serializer.format == .json, recorded?.isText == true, let string = JSONText.string(data),
+        if key.serializer.format == .json, let string = JSONText.string(data, recordedWith: recorded),
             let value = try? key.serializer.decode(string)
         {
             return value

@@ -107,7 +107,7 @@ extension StorageRouter {
     public func set<Value>(_ value: Value, for key: StorageKey<Value>, expires: Date) async throws {
         let resolved = try await settled(key)
         let attributes = resolved.attributes(expires: expires.nanoseconds)
-        try await resolved.set(try key.serializer.encode(value), attributes: attributes)
+        try await resolved.set(try key.encode(value), attributes: attributes)
         await note(resolved, .from(key))
     }
 
@@ -121,7 +121,7 @@ extension StorageRouter {
         _ value: Value, for key: StorageKey<Value>, expires: Date?, if condition: WriteCondition
     ) async throws -> StorageRevision {
         let resolved = try await settled(key)
-        let data = try key.serializer.encode(value)
+        let data = try key.encode(value)
         let attributes = expires.map { resolved.attributes(expires: $0.nanoseconds) } ?? resolved.attributes
         guard let revision = try await resolved.set(data, attributes: attributes, if: condition) else {
             throw Self.conflict(resolved, condition)

@@ -65,7 +65,7 @@ extension StorageRouter {
         _ stored: RevisionedData?, with value: Value, for key: StorageKey<Value>, _ resolved: ResolvedKey,
         keepingExpiryOf kept: RevisionedData?
     ) async throws -> Bool {
-        let data = try key.serializer.encode(value)
+        let data = try key.encode(value)
         let attributes = kept.map { resolved.attributes(keepingExpiryOf: $0) } ?? resolved.attributes
         let condition = stored.map { WriteCondition.revision($0.revision) } ?? .absent
         guard try await resolved.set(data, attributes: attributes, if: condition) != nil else { return false }

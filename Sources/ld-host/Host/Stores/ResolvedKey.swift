@@ -29,6 +29,8 @@ final class ResolvedKey: Sendable {
     /// Whether older data is superseded if the key's value was set; see ``Supersession``. From then on, only others can
     /// put older data there.
     let isSettled = Atomic(false)
+    /// Whether a value in quarantine was tried again, and put back if a version reads it now.
+    let isPutBack = Atomic(false)
 
     init(
         open: OpenStore, handle: StoreHandle, address: StorageAddress, layers: [SealingLayer],
@@ -182,13 +184,11 @@ extension ResolvedKey {
 }
 
 extension ResolvedKey {
-    /// A value as a key with the serializer `json` reads it: bytes that are recorded as text, and that are not JSON of
-    /// the key's type, become a JSON string.
+    /// A value as a key with the serializer `json` reads it: text that is not JSON of the key's type becomes a JSON
+    /// string.
     func asJSON(_ data: Data, for key: AnyStorageKey) async throws -> Data {
-        guard key.descriptor.serializer == .json, (try? key.check(data)) == nil,
-            try await storedAttributes()?.isText == true
-        else { return data }
-        return JSONText.string(data) ?? data
+        guard key.descriptor.serializer == .json, (try? key.check(data)) == nil else { return data }
+        return JSONText.string(data, recordedWith: try await storedAttributes()) ?? data
     }
 }
 

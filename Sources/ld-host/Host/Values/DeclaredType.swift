@@ -140,6 +140,9 @@ extension ValueAttributes {
         return contentType.split(separator: ";").first == SerializerFormat.text.contentType[...]
     }
 
+    /// Whether neither the format nor the media type is recorded.
+    fileprivate var isUnknown: Bool { (contentType ?? "").isEmpty && (serializer ?? "").isEmpty }
+
     /// The recorded format; `nil` if absent, or an unknown one.
     package var format: SerializerFormat? {
         serializer.flatMap { SerializerFormat(rawValue: $0) } ?? (isText ? .text : nil)
@@ -148,6 +151,21 @@ extension ValueAttributes {
 
 /// Text as JSON strings.
 package enum JSONText {
+    /// The JSON string for bytes that a key with the serializer `json` cannot read as they are, if they are text: they
+    /// are recorded as such, or nothing is recorded with them and they look like it. Attributes get lost where a file
+    /// is copied without them.
+    static func string(_ bytes: Data, recordedWith attributes: ValueAttributes?) -> Data? {
+        guard let attributes, attributes.isText || attributes.isUnknown && isPlain(bytes) else { return nil }
+        return string(bytes)
+    }
+
+    /// Whether bytes can only be text: they are no JSON, not the beginning of any, and have no control characters. What
+    /// begins like a string, a list or an object is rather a damaged one.
+    private static func isPlain(_ bytes: Data) -> Bool {
+        guard let first = bytes.first, !"\"[{".utf8.contains(first), !DeclaredType.isJSON(bytes) else { return false }
+        return bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
+    }
+
     /// The JSON string for a text; `nil` if it is not UTF-8.
     static func string(_ text: Data) -> Data? {
         String(validating: text, as: UTF8.self).flatMap { try? Serializer<String>.json.encode($0) }

@@ -50,10 +50,10 @@ import Testing
             "has at [0] the migration 'a' with the revision 0; expected 1 or more"),
         Refusal(
             list: #"[{"id":"a","destination":{"address":"own/a","serializer":"xml"}}]"#,
-            "not well formed at [0].destination.serializer"),
+            "expected a case of SerializerFormat at [0].destination.serializer"),
         Refusal(
             list: #"[{"id":"a","destination":{"address":"own/a","security":"rot13"}}]"#,
-            "not well formed at [0].destination.security"),
+            "a value that its type refuses at [0].destination.security"),
         Refusal(list: #"[{"id":"a","destination":\#(key),"conflictPolicy":"both"}]"#, "at [0].conflictPolicy"),
         Refusal(list: #"[{"id":"a","destination":\#(key),"effect":"none"}]"#, "at [0].effect"),
         Refusal(list: #"[{"id":"a"}]"#, "the migration 'a': its target is not clear"),
@@ -71,7 +71,7 @@ import Testing
             "whose migration 'a' gives 'own/a' the sync policy manual, but the key is phoneOnly"),
         Refusal(
             list: #"[{"id":"a","destination":{"address":"own/a","sync":"always"}}]"#,
-            "not well formed at [0].destination.sync"),
+            "expected a case of SyncPolicy at [0].destination.sync"),
         Refusal(
             list: #"[{"id":"a","bulk":{"source":{"domain":"own/x"},"destination":{"domain":"own"}}}]"#,
             "the range 'own/x' has a name; expected domain[:scope]"),

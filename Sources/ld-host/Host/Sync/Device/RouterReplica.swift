@@ -86,8 +86,8 @@ final class RouterReplica: SyncReplica {
         guard lesser.attributes.versionTag == tag, greater.attributes.versionTag == tag else { return nil }
         let format = key.key.descriptor.serializer
         func bytes(_ value: LocalValue) -> Data {
-            guard format == .json, value.attributes.isText else { return value.data }
-            return JSONText.string(value.data) ?? value.data
+            guard format == .json else { return value.data }
+            return JSONText.string(value.data, recordedWith: value.attributes) ?? value.data
         }
         do {
             var attributes = greater.attributes

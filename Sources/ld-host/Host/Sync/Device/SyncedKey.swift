@@ -32,7 +32,7 @@ final class SyncedKey: Sendable {
             return true
         }
         if (try? key.check(data)) != nil { return true }
-        guard key.descriptor.serializer == .json, attributes.isText, let text = JSONText.string(data) else {
+        guard key.descriptor.serializer == .json, let text = JSONText.string(data, recordedWith: attributes) else {
             return false
         }
         return (try? key.check(text)) != nil
