@@ -121,6 +121,23 @@ import Testing
         let stored = VaultStored(DegradationSample.ResilientStorage.self, router: router)
         await stored.projectedValue.initializationTask.value
         #expect(stored.wrappedValue == DegradationSample.UserData.safe)
+        #expect(stored.projectedValue.error.map { MigrationError.transformationFailed ~= $0 } == true)
+        // An edit does not replace the data either, until it can be converted.
+        stored.wrappedValue = DegradationSample.UserData(fullName: "Ada")
+        await #expect(throws: MigrationError.transformationFailed) { try await stored.projectedValue.save() }
+        #expect(try await router.data(for: key(DegradationSample.ResilientStorage.self)) == old)
+        #expect(try await router.quarantine().values.isEmpty)
+    }
+
+    // Only what no version decodes is set aside.
+    @Test("data that no version reads is kept in quarantine, and the app continues with the default")
+    func quarantine() async throws {
+        let router = try await StorageRouter.inMemory()
+        let old = Data(#"{"what":"is this"}"#.utf8)
+        try await router.setData(old, for: key(DegradationSample.ResilientStorage.self))
+        let stored = VaultStored(DegradationSample.ResilientStorage.self, router: router)
+        await stored.projectedValue.initializationTask.value
+        #expect(stored.wrappedValue == DegradationSample.UserData.safe)
         let kept = try #require(try await router.quarantine().values.first)
         #expect(try await router.quarantinedValue(kept.id).data == old)
         stored.wrappedValue = DegradationSample.UserData(fullName: "Ada")

@@ -33,8 +33,7 @@ struct DomainHistory {
 
     /// The names of the domains' values that were put aside, and of their records. Unreadable records are skipped.
     private func quarantined(among names: [String]) -> Set<String> {
-        let kinds: [Quarantine.Kind] = [.undecodable, .conflict]
-        return kinds.reduce(into: []) { $0.formUnion(putAside($1, among: names)) }
+        Quarantine.Kind.allCases.reduce(into: []) { $0.formUnion(putAside($1, among: names)) }
     }
 
     private func putAside(_ kind: Quarantine.Kind, among names: [String]) -> Set<String> {

@@ -2,15 +2,18 @@ internal import ByteCoding
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Values put aside: those that no version of their keys reads, and those that lost against another device's. They are
-/// kept beside the ledger of their own store, and sealed as they were.
+/// Values put aside: those that no version of their keys reads, those that lost against another device's, and those of
+/// another device that this program does not read yet. They are kept beside the ledger of their own store, and sealed
+/// as they were.
 struct Quarantine: Sendable {
     /// Why values are put aside.
-    enum Kind: Sendable {
+    enum Kind: CaseIterable, Sendable {
         /// No version of the key reads them.
         case undecodable
         /// Another device's version won.
         case conflict
+        /// Another device wrote them, with a later version of the app.
+        case early
     }
 
     let access: StoreAccess
@@ -31,7 +34,7 @@ struct Quarantine: Sendable {
     }
 
     /// The first words of the commands for these values.
-    private var command: String { kind == .undecodable ? "ld-host quarantine" : "ld-host sync conflicts" }
+    private var command: String { kind == .conflict ? "ld-host sync conflicts" : "ld-host quarantine" }
 
     private var settings: HostSettings { access.snapshot.settings }
 
@@ -57,8 +60,9 @@ struct Quarantine: Sendable {
                 return known.id
             }
             let id = "\(IntentID.next())"
-            let record = QuarantineRecord(
+            var record = QuarantineRecord(
                 key, value, try await resolved.storedAttributes(), mark: mark, reason: reason)
+            if removes { record.isWaiting = true }
             let (place, page) = try places(of: id, resolved, record)
             var changes = [
                 try await change(place, to: value),
@@ -81,6 +85,26 @@ struct Quarantine: Sendable {
         return [
             place.changing(to: value), page.changing(to: try Serializer<QuarantineRecord>.json.encode(record)),
         ]
+    }
+
+    /// Keeps another device's value of a key until a program reads it.
+    ///
+    /// - Parameters:
+    ///   - written: When it was written, in nanoseconds since 1970 UTC.
+    ///   - former: Items that it replaces.
+    func keep(
+        _ value: Data, _ attributes: ValueAttributes, written: Int64, of key: AnyStorageKey, _ resolved: ResolvedKey,
+        insteadOf former: [Item]
+    ) async throws(StorageError) {
+        var record = QuarantineRecord(key, value, attributes, mark: 0, reason: "another device wrote it")
+        (record.isWaiting, record.written) = (true, written)
+        let (place, page) = try places(of: "\(IntentID.next())", resolved, record)
+        var changes = [
+            try await change(place, to: value),
+            try await change(page, to: try Serializer<QuarantineRecord>.json.encode(record)),
+        ]
+        for item in former { changes += try await dropping(item, try await self.place(of: item).value) }
+        try await access.apply(changes)
     }
 
     private func places(
@@ -124,6 +148,23 @@ struct Quarantine: Sendable {
         guard let stored = try await page.stored() else { return nil }
         let id = String(name.dropFirst(kind.recordPrefix.count))
         return Item(id: id, record: try QuarantineRecord(try await page.opened(stored), id: id), open: open, page: page)
+    }
+
+    /// The items of a key that wait for a program that reads them, the oldest first.
+    func waiting(for key: AnyStorageKey, in open: OpenStore) async throws(StorageError) -> [Item] {
+        try await items(in: open).found.filter {
+            $0.record.isWaiting == true && $0.record.key.address.hasBytes(of: key.address)
+        }
+    }
+
+    /// Lets the items of a key wait no longer: they stay, and come back only by ``restore(_:replaces:)``.
+    func endWaiting(for key: AnyStorageKey, in open: OpenStore) async throws(StorageError) {
+        for item in try await waiting(for: key, in: open) {
+            var record = item.record
+            record.isWaiting = nil
+            let data = try Serializer<QuarantineRecord>.json.encode(record)
+            try await access.apply([try await change(item.page, to: data)])
+        }
     }
 
     /// The items of all stores, and why some stores or items cannot be read.
@@ -256,10 +297,22 @@ extension Quarantine {
 
 extension Quarantine.Kind {
     /// The prefix of the names of records.
-    var recordPrefix: String { self == .undecodable ? "quarantine " : "conflict " }
+    var recordPrefix: String {
+        switch self {
+        case .undecodable: "quarantine "
+        case .conflict: "conflict "
+        case .early: "early "
+        }
+    }
 
     /// The prefix of the names of values.
-    var valuePrefix: String { self == .undecodable ? "quarantined " : "conflicting " }
+    var valuePrefix: String {
+        switch self {
+        case .undecodable: "quarantined "
+        case .conflict: "conflicting "
+        case .early: "waiting "
+        }
+    }
 
     /// The name of the value of a record.
     func valueName(ofRecord name: String) -> String { valuePrefix + name.dropFirst(recordPrefix.count) }

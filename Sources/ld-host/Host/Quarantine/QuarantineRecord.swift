@@ -12,6 +12,10 @@ struct QuarantineRecord: Codable, Sendable {
     let reason: String
     /// The attributes that were recorded with the value.
     private let kept: KeptAttributes
+    /// Whether a program that reads the value puts it back: nobody has set or removed the key since.
+    var isWaiting: Bool?
+    /// When another device wrote it, in nanoseconds since 1970 UTC, if it came from one.
+    var written: Int64?
     /// In bytes.
     let size: Int
     /// When it was put there, in nanoseconds since 1970 UTC.

@@ -64,6 +64,7 @@ extension StorageRouter {
     public func remove<Value>(_ key: StorageKey<Value>) async throws -> Bool {
         let resolved = try await resolve(key)
         try await requireOwner(resolved, .from(key))
+        if key.isChained { try await endWaiting(AnyStorageKey(key), resolved) }
         guard try await engine().mayBringData(to: key) else { return try await resolved.remove() }
         return try await removeSuperseding(resolved, AnyStorageKey(key))
     }

@@ -47,7 +47,13 @@ extension StorageRouter {
             let resolved = try await resolve(change.key)
             if let refusal = resolved.refusal { throw refusal }
             try await requireOwner(resolved, change.wholeKey.descriptor)
-            if let key = change.chainedKey, change.value != nil { try await keepUnread(key, resolved) }
+            if let key = change.chainedKey {
+                if change.value == nil {
+                    try await endWaiting(key, resolved)
+                } else {
+                    try await keepUnread(key, resolved)
+                }
+            }
             let value = try await resolved.sealedValue()
             if try await engine.mayBringData(to: change) { keys.append((change.wholeKey, resolved)) }
             if change.value == nil {

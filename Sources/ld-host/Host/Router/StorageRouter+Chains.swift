@@ -10,8 +10,12 @@ extension StorageRouter {
             return value
         }
         let resolved = try await resolveForReading(key)
+        for warning in chain.takeWarnings() { try await snapshot().log(.warning, "migration", warning) }
         if let found = try await resolved.tagged() {
             await noteFound(resolved, .from(key))
+            return try await value(of: key, chain, resolved, found)
+        }
+        if try await putsBack(AnyStorageKey(key), resolved), let found = try await resolved.tagged() {
             return try await value(of: key, chain, resolved, found)
         }
         let engine = try await engine()
@@ -91,18 +95,53 @@ extension StorageRouter {
         let id = try await quarantine.keep(
             AnyStorageKey(key), resolved, unread: found.data, removes: true, reason: reason)
         guard let id else { return try await chained(key, chain) }
+        // The next change of the key ends the value's chance to come back.
+        resolved.isSettled.store(false, ordering: .relaxed)
+        resolved.isPutBack.store(true, ordering: .relaxed)
         try await snapshot().log(
             .error, "migration",
             "'\(resolved.address)' is read by no version, and now in quarantine as '\(id)': \(reason)")
         return nil
     }
 
-    /// Keeps what the first `set` of a key with versions would lose: a value that no version reads goes to quarantine,
-    /// and one of a later version stays.
+    /// Puts a value back that an earlier program has put into quarantine when it read the key, and that this one reads:
+    /// tried once, as long as nobody has set or removed the key since.
     ///
-    /// - Throws: `MigrationError.newerVersion` for a value of a version that this program does not know.
+    /// - Returns: Whether the key may have a value now.
+    private func putsBack(_ key: AnyStorageKey, _ resolved: ResolvedKey) async throws -> Bool {
+        guard let chain = key.chain, chain.ifUndecodable == .quarantine, !MigrationEngine.isMigrating,
+            !resolved.isPutBack.exchange(true, ordering: .relaxed)
+        else { return false }
+        let quarantine = Quarantine(access: try await access())
+        for item in try await quarantine.waiting(for: key, in: resolved.open).reversed() {
+            let data = try await quarantine.value(of: item)
+            do throws(MigrationError) { try chain.check(data, item.record.attributes.versionTag) } catch { continue }
+            do throws(StorageError) { try await quarantine.restore(item, replaces: false) } catch {
+                // Somebody else was faster.
+                guard error.code == .busy else { throw error }
+                return true
+            }
+            try await snapshot().log(
+                .info, "migration", "'\(resolved.address)' is read again, and no longer in quarantine as '\(item.id)'")
+            return true
+        }
+        return false
+    }
+
+    /// From now on, what an earlier program has put into quarantine does not come back by itself: the key was changed.
+    func endWaiting(_ key: AnyStorageKey, _ resolved: ResolvedKey) async throws {
+        guard key.chain?.ifUndecodable == .quarantine, !resolved.isSettled.load(ordering: .relaxed) else { return }
+        try await Quarantine(access: try await access()).endWaiting(for: key, in: resolved.open)
+    }
+
+    /// Keeps what the first `set` of a key with versions would lose: a value that no version reads, or that a converter
+    /// refuses, goes to quarantine, and one of a later version stays.
+    ///
+    /// - Throws: `MigrationError`: `newerVersion` for a value of a version that this program does not know, `ambiguous`
+    ///   for one that may be of several.
     func keepUnread(_ key: AnyStorageKey, _ resolved: ResolvedKey) async throws {
         guard let chain = key.chain, !resolved.isSettled.load(ordering: .relaxed) else { return }
+        try await endWaiting(key, resolved)
         let found: TaggedValue
         do throws(StorageError) {
             guard let stored = try await resolved.tagged() else { return }
@@ -113,20 +152,16 @@ extension StorageRouter {
             return
         }
         guard found.tag != chain.versionTag else { return }
-        do throws(MigrationError) { try chain.check(found.data, found.tag) } catch {
-            guard isUndecodable(error) else { throw error }
+        do throws(MigrationError) { try await chain.convert(found.data, found.tag) } catch {
+            guard ![.newerVersion, .ambiguous].contains(error.code) else { throw error }
             let quarantine = Quarantine(access: try await access())
             _ = try await quarantine.keep(key, resolved, removes: false, reason: error.message)
         }
     }
 }
 
-/// Whether an error says that no version reads a value, rather than that the program has to be mended first.
+/// Whether an error says that no version decodes a value, rather than that a converter fails or that the program has to
+/// be mended first.
 private func isUndecodable(_ error: any Error) -> Bool {
-    switch error {
-    case let error as MigrationError:
-        [.decodingFailed, .transformationFailed, .finalTypeMismatch].contains(error.code)
-    case let error as StorageError: error.code == .deserializationFailed
-    default: false
-    }
+    MigrationError.decodingFailed ~= error || StorageError.deserializationFailed ~= error
 }

@@ -70,6 +70,7 @@ extension StorageRouter {
     public func remove(_ key: AnyStorageKey) async throws -> Bool {
         let resolved = try await resolve(KeyReference(key))
         try await requireOwner(resolved, key.descriptor)
+        try await endWaiting(key, resolved)
         guard try await engine().mayBringData(to: key) else { return try await resolved.remove() }
         return try await removeSuperseding(resolved, key)
     }

@@ -17,6 +17,7 @@ internal import Synchronization
 ///   replaces what is stored.
 /// - **If the first read fails**, ``error`` says why, the value is the default, and nothing is written: what is stored
 ///   stays. ``load()`` tries again.
+/// - **A value that a converter refuses** is such a failure. ``save()`` throws it, too, until the value is converted.
 /// - **A value that no version reads** is in quarantine, and the value is the default.
 /// - **Its key** is declared by that: an app's catalogs need not list it, and audits show it.
 public final class VaultDataStorage<Value: Codable & Sendable & Equatable>: Sendable {
@@ -80,7 +81,13 @@ public final class VaultDataStorage<Value: Codable & Sendable & Equatable>: Send
         let failure = Failure()
         self.failure = failure
         initializationTask = Task {
-            do { try await stored.get().load() } catch { failure.error.withLock { $0 = error } }
+            do { try await stored.get().load() } catch {
+                failure.error.withLock { $0 = error }
+                // Nobody has to ask for the error.
+                if let router = try? stored.get().router, let snapshot = try? await router.snapshot() {
+                    snapshot.log(.error, "vault", "a value cannot be read, and the default stands in: \(error)")
+                }
+            }
         }
     }
 
