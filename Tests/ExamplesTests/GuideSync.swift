@@ -1,3 +1,4 @@
+import FoundationEssentials
 import LocalDataAPI
 import LocalDataHost
 
@@ -8,6 +9,16 @@ func follow(_ catalog: some StorageKeyCatalog, with router: StorageRouter) async
     let syncing = Task { try await router.syncContinuously() }
     defer { syncing.cancel() }
     for await address in router.syncedChanges() { print("another device has changed \(address)") }
+}
+
+func reply(with router: StorageRouter, send: ([String: Data]) async throws -> Void) async throws {
+    let snapshot = await router.syncSnapshot()
+    try await send(snapshot)
+}
+
+func receive(_ snapshot: [String: Data], with router: StorageRouter) async throws {
+    let report = try await router.apply(snapshot: snapshot)
+    for (name, error) in report.failures { print("\(name) was not stored: \(error)") }
 }
 
 extension StorageKey where Value == [String] {

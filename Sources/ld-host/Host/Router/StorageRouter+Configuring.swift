@@ -100,6 +100,7 @@ extension StorageRouter {
             catalog.allKeys.compactMap { key in
                 (try? engine.settings.place(of: key.descriptor.domain)).map { (.declared, key.descriptor, $0) }
             }, isUse: false)
+        await takeEarly(try await snapshot())
     }
 
     /// Registers a plugin that is linked into this program, by the result of its `Plugin.export`.

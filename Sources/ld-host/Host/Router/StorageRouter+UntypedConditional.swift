@@ -103,7 +103,7 @@ extension StorageRouter {
     }
 
     /// The key's resolution, once no older data can come to it any more.
-    private func settled(_ key: AnyStorageKey) async throws -> ResolvedKey {
+    func settled(_ key: AnyStorageKey) async throws -> ResolvedKey {
         let resolved = try await resolveForReading(key)
         guard !resolved.isSettled.load(ordering: .relaxed) else { return resolved }
         try await keepUnread(key, resolved)

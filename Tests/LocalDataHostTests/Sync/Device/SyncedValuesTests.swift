@@ -209,17 +209,30 @@ import Testing
         try await first.set(1, for: number)
         try await first.set("stays", for: never)
         var snapshot = await first.syncSnapshot()
-        #expect(snapshot.keys.sorted() == ["userDefaults/name", "userDefaults/number"])
-        snapshot["userDefaults/unknown"] = Data("1".utf8)
-        snapshot["userDefaults/never"] = Data("1".utf8)
-        #expect(try await second.apply(snapshot: snapshot) == ["userDefaults/name", "userDefaults/number"])
+        #expect(snapshot.keys.sorted() == ["name", "number"])
+        for name in ["unknown", "never"] { snapshot[name] = Self.sent("userDefaults/\(name)", "1") }
+        let report = try await second.apply(snapshot: snapshot)
+        #expect(report.stored == ["userDefaults/name", "userDefaults/number"])
+        #expect(report.failures.keys.sorted() == ["never", "unknown"])
         #expect(try await second.get(key) == "value")
         #expect(try await second.get(number) == 1)
         #expect(try await !second.exists(never))
-        snapshot["userDefaults/name"] = Data("\"other\"".utf8)
-        snapshot["userDefaults/number"] = Data("no number".utf8)
-        let bad = snapshot
-        await #expect(throws: StorageError.deserializationFailed) { try await second.apply(snapshot: bad) }
-        #expect(try await second.get(key) == "value")
+        // A value that this app cannot read does not keep the others back.
+        snapshot = [
+            "name": Self.sent("userDefaults/name", "\"other\""),
+            "number": Self.sent("userDefaults/number", "no number"),
+        ]
+        let mixed = try await second.apply(snapshot: snapshot)
+        #expect(mixed.stored == ["userDefaults/name"] && mixed.kept == ["userDefaults/number"])
+        #expect(try await second.get(key) == "other")
+        #expect(try await second.get(number) == 1)
+    }
+
+    /// A value that another device has written a minute from now.
+    private static func sent(_ address: String, _ json: String) -> Data {
+        SnapshotValue(
+            address: address, data: Data(json.utf8), attributes: ValueAttributes(serializer: "json"),
+            time: Ledger.now + 60_000_000_000
+        ).encoded
     }
 }
