@@ -91,8 +91,9 @@ enum VersionTag {
     /// A type's name with the types that it is nested in, without its module.
     static func fullName(of type: Any.Type) -> String {
         let name = String(reflecting: type)
-        guard !name.contains("<"), !name.contains("(") else { return String(describing: type) }
-        return name.split(separator: ".").dropFirst().joined(separator: ".")
+        guard !name.contains("<") else { return String(describing: type) }
+        // A private namespace is in an `(unknown context at $1a2b3c)`.
+        return name.split(separator: ".").dropFirst().filter { !$0.hasPrefix("(") }.joined(separator: ".")
     }
 
     /// The tag of a type: its version if it says one, and its name otherwise.

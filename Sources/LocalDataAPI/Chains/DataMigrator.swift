@@ -196,7 +196,12 @@ extension DataMigrator {
         var (found, refusals): ([Int], [String]) = ([], [])
         for index in graph.versions.indices {
             do throws(StorageError) {
-                _ = try graph.versions[index].decode(data, coding)
+                // The key's own serializer may be one that no other type has.
+                if index == 0 {
+                    _ = try serializer.decode(data)
+                } else {
+                    _ = try graph.versions[index].decode(data, coding)
+                }
                 found.append(index)
             } catch {
                 guard error.chainCode == .decodingFailed else {

@@ -62,10 +62,10 @@ import Testing
 
     @Test("of a key names the key, whoever reads or writes it") func keys() throws {
         let key = StorageKey<Int>(
-            name: "size", domain: .fileSystem(), security: .none, serializer: .plist, owner: "tests", description: "")
+            name: "size", domain: .userDefaults(), security: .none, serializer: .plist, owner: "tests", description: "")
         let writing = try #require(throws: StorageError.self) { try key.encode(5) }
-        #expect(writing.message.hasPrefix("'fileSystem/size': a Int could not be encoded"), "\(writing.message)")
+        #expect(writing.message.hasPrefix("'userDefaults/size': a Int could not be encoded"), "\(writing.message)")
         let reading = try #require(throws: StorageError.self) { try key.decode(Data("x".utf8)) }
-        #expect(reading.message.hasPrefix("'fileSystem/size': 1 stored bytes are not a Int"), "\(reading.message)")
+        #expect(reading.message.hasPrefix("'userDefaults/size': 1 stored bytes are not a Int"), "\(reading.message)")
     }
 }

@@ -81,7 +81,7 @@ import Testing
             } else {
                 let error = await #expect(throws: StorageError.self, "\(text)") { try await home.router().get(key) }
                 #expect(error?.code == .deserializationFailed)
-                #expect(error?.message.contains("'fileSystem/theme'") == true, "\(error?.message ?? "")")
+                #expect(error?.message.contains("'fileSystem:documents/theme'") == true, "\(error?.message ?? "")")
             }
         }
     }

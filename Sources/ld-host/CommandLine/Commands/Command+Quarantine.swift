@@ -30,8 +30,9 @@ extension Command {
         name: "quarantine list", summary: "list values that no version of the app reads",
         details: """
             When an app cannot read a stored value in any version that it knows, and asks for the default, the value is
-            put aside here, sealed as it was. Prints its id, its address, when it was put here, and why. Ends with
-            status 2 if a store could not be searched.
+            put aside here, sealed as it was. A release of the app that reads it puts it back, unless the key was
+            changed. What an app has replaced without having been able to read or convert it is here, too. Prints its
+            id, its address, when it was put here, and why. Ends with status 2 if a store could not be searched.
             """,
         options: [json]
     ) { arguments, session in

@@ -68,7 +68,7 @@ extension Diagnosis {
                     Finding(
                         "the value of '\(first.record.key.address)'"
                             + (others == 0 ? " is" : " and \(others.counted("other")) are")
-                            + " in quarantine: no version of the app reads it",
+                            + " in quarantine: the app could not read it",
                         hint: "run: ld-host quarantine list", isProblem: true))
             }
             findings += items.failures.map {

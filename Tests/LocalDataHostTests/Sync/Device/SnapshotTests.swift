@@ -96,7 +96,7 @@ import Testing
         for key in [key, never] + twins { try await first.set("value", for: key) }
         try await first.set(1, for: number)
         let snapshot = await first.syncSnapshot()
-        #expect(snapshot.keys.sorted() == ["fileSystem/twin", "name", "number", "userDefaults/twin"])
+        #expect(snapshot.keys.sorted() == ["fileSystem:documents/twin", "name", "number", "userDefaults/twin"])
         let value = try SnapshotValue(try #require(snapshot["name"]))
         #expect(value.address == "userDefaults/name" && value.data == Data("\"value\"".utf8))
         #expect(value.attributes.serializer == "json" && abs(value.written.timeIntervalSinceNow) < 600)
@@ -107,7 +107,7 @@ import Testing
         let second = try await homes.router(1, [.key(key), .key(number)])
         let report = try await second.apply(snapshot: mixed)
         #expect(report.stored == ["userDefaults/number"])
-        #expect(report.failures.keys.sorted() == ["fileSystem/twin", "name", "unknown", "userDefaults/twin"])
+        #expect(report.failures.keys.sorted() == ["fileSystem:documents/twin", "name", "unknown", "userDefaults/twin"])
         #expect(report.failures["name"]?.hint.contains("'userDefaults/name'") == true)
         #expect(report.failures["userDefaults/twin"]?.message.contains("takes no part in sync here") == true)
         #expect(try await second.get(number) == 1)
