@@ -16,9 +16,9 @@ package import LocalDataAPI
 /// - **Damage.** If a file with the recorded time has other bytes, it is corrupt, and `get` fails with `corrupt`. The
 ///   same goes for an emptied file, which a program leaves that dies before it writes. No other value is affected, and
 ///   `set` and `remove` work.
-/// - **Edits.** A file that was edited in place on purpose has a later modification time. It is read as it is;
-///   ``verify(_:)`` and the log report the edit. A file that an editor or another program created has no such
-///   attribute, and is read as it is.
+/// - **Edits.** A file that was edited in place on purpose has another modification time: a later one, or an earlier
+///   one if it was overwritten with a copy that kept its time. It is read as it is; ``verify(_:)`` and the log report
+///   the edit. A file that an editor or another program created has no such attribute, and is read as it is.
 /// A value's revision and its expiry are there, too. A folder that has held values that expire contains the empty file
 /// `.expiring`; in any other, listings do not look at the files. See ``FileStore/sweep(_:limit:)``.
 ///

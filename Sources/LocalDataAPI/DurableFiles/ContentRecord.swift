@@ -18,10 +18,17 @@ package struct ContentRecord: Hashable, Sendable {
 
     func matches(_ content: Checksum) -> Bool { size == content.count && checksum == content.value }
 
-    /// Whether someone replaced the content on purpose: the file was modified later, as an editor does and a failing
-    /// disk does not. An empty file counts as the remains of a program that died before it wrote.
+    /// Whether someone replaced the content on purpose: the file has another time of modification, as an editor gives
+    /// it and a failing disk does not. That time may be an earlier one, which a program gives it that puts a copy back.
+    /// An empty file counts as the remains of a program that died before it wrote.
     func isEdited(_ status: FileStatus) -> Bool {
-        (status.modified ?? .max) > modified && (status.size > 0 || size == 0)
+        !hasTime(status.modified) && (status.size > 0 || size == 0)
+    }
+
+    /// Whether a time of modification is the recorded one, as exactly as file systems keep it: in units of 1 ns,
+    /// 100 ns, 1 us, 1 ms or 1 s, rounded down. The recorded time is that of the file in memory, which is more exact.
+    private func hasTime(_ time: Int64?) -> Bool {
+        [1, 100, 1000, 1_000_000, 1_000_000_000].contains { modified - modified % $0 == time }
     }
 }
 
@@ -31,7 +38,7 @@ package enum ContentState: Sendable {
     case unrecorded
     /// The content is as it was written.
     case intact
-    /// The content was edited in place since it was written.
+    /// The content was replaced in place since it was written: it was edited, or a copy was put back.
     case edited
 }
 
