@@ -1,4 +1,3 @@
-import FoundationEssentials
 import LocalDataAPI
 import LocalDataHost
 
@@ -8,7 +7,7 @@ func visit(_ router: StorageRouter) async throws -> Int {
 
 func claim(_ name: String, _ router: StorageRouter) async throws -> Bool {
     do {
-        try await router.create(name, for: .leader, expires: .now + 30)  // for half a minute, unless it is renewed
+        try await router.create(name, for: .leader, lifetime: .seconds(30))  // unless it is renewed
         return true
     } catch StorageError.conflict {
         return false

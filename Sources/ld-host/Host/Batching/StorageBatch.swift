@@ -10,8 +10,8 @@ public struct StorageBatch: Sendable {
         private let valueType: ValueType
         /// The serialized value, or `nil` to remove it.
         let value: Data?
-        /// When the value expires, in nanoseconds since 1970 UTC; by default after the key's lifetime, if it has one.
-        let expires: Int64?
+        /// When the value expires; by default after the key's lifetime, if it has one.
+        let expires: Date?
 
         private enum ValueType {
             case type(any (Codable & Sendable).Type)
@@ -19,7 +19,7 @@ public struct StorageBatch: Sendable {
         }
 
         init<Value>(_ key: StorageKey<Value>, value: Data?, expires: Date? = nil) {
-            self.expires = expires?.nanoseconds
+            self.expires = expires
             self.key = KeyReference(key)
             own = key.hasMigration || key.isChained ? AnyStorageKey(key) : nil
             valueType = .type(Value.self)
@@ -27,7 +27,7 @@ public struct StorageBatch: Sendable {
         }
 
         init(_ key: AnyStorageKey, value: Data?, expires: Date? = nil) {
-            self.expires = expires?.nanoseconds
+            self.expires = expires
             self.key = KeyReference(key)
             own = key.hasMigration || key.chain != nil ? key : nil
             valueType = .name(key.descriptor.valueType)

@@ -61,7 +61,7 @@ extension StorageRouter {
             } else if !resolved.isNoted.load(ordering: .relaxed) {
                 writes.append((change.wholeKey.descriptor, resolved))
             }
-            let written = try change.expires.map { try resolved.writing(resolved.attributes(expires: $0)) }
+            let written = try change.expires.map { try resolved.writing(resolved.attributes(expires: $0.expiry())) }
             let made = BatchChange(written ?? resolved, value: value, data: change.value)
             if let index = indices[made.target] {
                 changes[index] = made

@@ -103,10 +103,12 @@ extension StorageRouter {
     /// The clock of the store decides, which for a store on another machine is that machine's. A reader that finds the
     /// value expired removes it, so that it does not come back if a clock is set back.
     ///
-    /// - Throws: What ``set(_:for:)`` throws; `unsupported` if the store's values cannot expire.
+    /// - Throws: What ``set(_:for:)`` throws; `unsupported` if the store's values cannot expire, and for infinity or
+    ///   NaN, which are no times.
     public func set<Value>(_ value: Value, for key: StorageKey<Value>, expires: Date) async throws {
+        let expires = try expires.expiry()
         let resolved = try await settled(key)
-        let attributes = resolved.attributes(expires: expires.nanoseconds)
+        let attributes = resolved.attributes(expires: expires)
         try await resolved.set(try key.encode(value), attributes: attributes)
         await note(resolved, .from(key))
     }
@@ -120,9 +122,10 @@ extension StorageRouter {
     private func set<Value>(
         _ value: Value, for key: StorageKey<Value>, expires: Date?, if condition: WriteCondition
     ) async throws -> StorageRevision {
+        let expires = try expires?.expiry()
         let resolved = try await settled(key)
         let data = try key.encode(value)
-        let attributes = expires.map { resolved.attributes(expires: $0.nanoseconds) } ?? resolved.attributes
+        let attributes = expires.map { resolved.attributes(expires: $0) } ?? resolved.attributes
         guard let revision = try await resolved.set(data, attributes: attributes, if: condition) else {
             throw Self.conflict(resolved, condition)
         }

@@ -33,10 +33,11 @@ extension StorageRouter {
 
     /// Stores serialized bytes that expire, replacing the old ones.
     ///
-    /// - Throws: `unsupported` if the store's values cannot expire.
+    /// - Throws: `unsupported` if the store's values cannot expire, and for infinity or NaN, which are no times.
     public func setData(_ data: Data, for key: AnyStorageKey, expires: Date) async throws {
+        let expires = try expires.expiry()
         let resolved = try await settled(key)
-        try await resolved.set(data, attributes: resolved.attributes(expires: expires.nanoseconds))
+        try await resolved.set(data, attributes: resolved.attributes(expires: expires))
         await note(resolved, key.descriptor)
     }
 
@@ -93,8 +94,9 @@ extension StorageRouter {
     private func setData(
         _ data: Data, for key: AnyStorageKey, _ expires: Date?, if condition: WriteCondition
     ) async throws -> StorageRevision {
+        let expires = try expires?.expiry()
         let resolved = try await settled(key)
-        let attributes = expires.map { resolved.attributes(expires: $0.nanoseconds) } ?? resolved.attributes
+        let attributes = expires.map { resolved.attributes(expires: $0) } ?? resolved.attributes
         guard let revision = try await resolved.set(data, attributes: attributes, if: condition) else {
             throw Self.conflict(resolved, condition)
         }

@@ -1,10 +1,19 @@
 package import FoundationEssentials
+internal import LocalDataAPI
 
 extension Duration {
     /// In nanoseconds.
     var nanoseconds: Int128 {
         let (seconds, attoseconds) = components
         return Int128(seconds) * 1_000_000_000 + Int128(attoseconds / 1_000_000_000)
+    }
+
+    /// Throws `unsupported` for a lifetime of something that would end at once.
+    func requirePositive(of what: String) throws(StorageError) {
+        guard self <= .zero else { return }
+        throw StorageError(
+            .unsupported, "\(what) has the lifetime \(self), with which it would expire at once; nothing was stored",
+            hint: "give a lifetime of more than 0 seconds")
     }
 }
 
@@ -18,6 +27,26 @@ extension Date {
         guard number > -9.2e18 else { return .min }
         guard self < Self.latestStored else { return .max }
         return Int64(number) == 0 ? 1 : Int64(number)
+    }
+
+    /// The same for the time at which a value is to expire.
+    ///
+    /// - Throws: `unsupported` if it is no time.
+    func expiry() throws(StorageError) -> Int64 {
+        guard timeIntervalSince1970.isFinite else {
+            throw StorageError(
+                .unsupported, "a value cannot expire \(timeIntervalSince1970) seconds after 1970; nothing was stored",
+                hint: "give a time, or no time for a value that stays")
+        }
+        return nanoseconds
+    }
+
+    /// The time a lifetime from now.
+    ///
+    /// - Throws: `unsupported` if the lifetime is not positive.
+    init(after lifetime: Duration) throws(StorageError) {
+        try lifetime.requirePositive(of: "a value")
+        self.init(timeIntervalSinceNow: lifetime / .seconds(1))
     }
 
     /// The date of nanoseconds since 1970 UTC.
