@@ -16,6 +16,8 @@ public struct AnyStorageKey: Sendable {
     package let chain: AnyValueChain?
     /// Makes one value of two, the earlier and the later one, in stored bytes; `nil` if the key has no way to do so.
     package let merge: (@Sendable (Data, Data) throws -> Data)?
+    /// What is known of a key that nobody has declared, from its stored value; `nil` for a declared key.
+    package let undeclared: UndeclaredKey?
 
     // Evaluated on demand, since two keys may name each other as sources.
     private let makeMigration: (@Sendable () -> AnyStorageMigration?)?
@@ -31,6 +33,7 @@ public struct AnyStorageKey: Sendable {
         chain = AnyValueChain(key)
         coding = AnyKeyCoding(key.serializer)
         merge = Self.merging(key)
+        undeclared = nil
     }
 
     private static func merging<Value>(
@@ -56,13 +59,24 @@ public struct AnyStorageKey: Sendable {
         makeMigration = migration == nil ? nil : make
         chain = nil
         self.merge = merge
+        undeclared = nil
         coding = AnyKeyCoding(descriptor.serializer)
     }
 
     /// A key in a namespace that the configuration may no longer contain.
     package init(_ descriptor: StorageKeyDescriptor, at place: StorageNamespace) {
+        self.init(descriptor, place: place, undeclared: nil)
+    }
+
+    /// A key that nobody has declared.
+    package init(_ descriptor: StorageKeyDescriptor, undeclared: UndeclaredKey) {
+        self.init(descriptor, place: nil, undeclared: undeclared)
+    }
+
+    private init(_ descriptor: StorageKeyDescriptor, place: StorageNamespace?, undeclared: UndeclaredKey?) {
         self.descriptor = descriptor
         self.place = place
+        self.undeclared = undeclared
         slot = KeyResolutionSlot()
         makeMigration = nil
         chain = nil
@@ -73,6 +87,20 @@ public struct AnyStorageKey: Sendable {
     /// Erases the type of a key: `.key(StorageKey.theme)` reads well in a catalog.
     public static func key<Value>(_ key: StorageKey<Value>) -> AnyStorageKey { AnyStorageKey(key) }
 
+    /// The same key, described as one of a catalog.
+    public func withCatalog(_ name: String) -> AnyStorageKey { AnyStorageKey(self, catalog: name) }
+
+    private init(_ key: AnyStorageKey, catalog: String) {
+        descriptor = key.descriptor.withCatalog(catalog)
+        slot = key.slot
+        place = key.place
+        makeMigration = key.makeMigration
+        chain = key.chain
+        merge = key.merge
+        undeclared = nil
+        coding = key.coding
+    }
+
     /// The migration that brings older data to the key, if it has one.
     public var migration: AnyStorageMigration? { makeMigration?() }
 
@@ -80,6 +108,15 @@ public struct AnyStorageKey: Sendable {
 
     /// The key's address, as text.
     package var address: String { "\(descriptor.domain)/\(descriptor.name)" }
+}
+
+/// What is known of a key that nobody has declared: its address is all that the caller has.
+package struct UndeclaredKey: Sendable {
+    /// Why its stored value can be neither read nor replaced as the key describes it, if it cannot.
+    package let refusal: StorageError?
+
+    /// Describes such a key.
+    package init(refusal: StorageError? = nil) { self.refusal = refusal }
 }
 
 extension AnyStorageKey {

@@ -131,6 +131,13 @@ public protocol StorageKeyCatalog: Sendable {
     var allKeys: [AnyStorageKey] { get }
 }
 
+/// A catalog that its type alone describes, so that `registerCatalog(AppCatalog.self)` registers it. A struct whose
+/// members all have values has the initializer.
+public protocol StaticStorageKeyCatalog: StorageKeyCatalog {
+    /// Creates the catalog.
+    init()
+}
+
 extension StorageKeyCatalog {
     /// The type's name.
     public var name: String { String(describing: type(of: self)) }

@@ -43,6 +43,14 @@ public struct StorageKeyDescriptor: Sendable {
         self.catalog = catalog
     }
 
+    /// The same description, of a key of a catalog.
+    func withCatalog(_ name: String) -> StorageKeyDescriptor {
+        StorageKeyDescriptor(
+            name: self.name, domain: domain, security: security, serializer: serializer, valueType: valueType,
+            owner: owner, description: description, availability: availability, syncPolicy: syncPolicy,
+            lifetime: lifetime, catalog: name)
+    }
+
     /// The description of a typed key.
     public static func from<Value>(_ key: StorageKey<Value>, catalog: String? = nil) -> StorageKeyDescriptor {
         StorageKeyDescriptor(

@@ -5,8 +5,18 @@ internal import LocalDataHost
 enum Address {
     /// The key at `domain[:scope]/name`, as a catalog of the configuration describes it.
     static func key(_ text: String, _ router: StorageRouter) async throws -> AnyStorageKey {
-        do { _ = try StorageKeyDescriptor(address: text) } catch { throw UsageError(error.message, hint: error.hint) }
+        try check(text)
         return try await router.key(at: text)
+    }
+
+    /// The same for a command that neither shows nor replaces the value.
+    static func unseenKey(_ text: String, _ router: StorageRouter) async throws -> AnyStorageKey {
+        try check(text)
+        return try await router.unseenKey(at: text)
+    }
+
+    private static func check(_ text: String) throws {
+        do { _ = try StorageKeyDescriptor(address: text) } catch { throw UsageError(error.message, hint: error.hint) }
     }
 
     /// `domain[:scope]`, with an optional `/prefix`.

@@ -125,8 +125,8 @@ extension PipeService {
             }
             let given = GivenValue(for: try await key(request), as: request.form)
             try await router.setSecret(given.bytes(value), for: given.key)
-        case .remove: response.removed = try await router.remove(key(request))
-        case .exists: response.exists = try await router.exists(key(request))
+        case .remove: response.removed = try await router.remove(router.unseenKey(at: address(request)))
+        case .exists: response.exists = try await router.exists(router.unseenKey(at: address(request)))
         case .attributes:
             let key = try await key(request)
             guard let attributes = try await router.attributes(of: key) else { throw await router.notStored(key) }
@@ -158,8 +158,12 @@ extension PipeService {
     }
 
     private func key(_ request: PipeRequest) async throws -> AnyStorageKey {
+        try await router.key(at: address(request))
+    }
+
+    private func address(_ request: PipeRequest) throws -> String {
         guard let name = request.name else { throw InvalidPipeRequest("a 'name' is missing") }
-        return try await router.key(at: "\(domain(request))/\(name)")
+        return "\(try domain(request))/\(name)"
     }
 }
 

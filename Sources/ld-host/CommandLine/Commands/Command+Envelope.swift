@@ -34,7 +34,7 @@ extension Command {
     private static func inspect(_ address: String, _ session: Session) async throws -> ExitStatus {
         let router = try session.router()
         let stored = Mutex((start: Data(), size: UInt64(0)))
-        let key = try await Address.key(address, router)
+        let key = try await Address.unseenKey(address, router)
         let found = try await router.readStoredPieces(for: key) { piece in
             stored.withLock { stored in
                 stored.start.append(contentsOf: piece.prefix(EnvelopeHeader.largestSize - stored.start.count))

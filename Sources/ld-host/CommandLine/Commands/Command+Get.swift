@@ -7,9 +7,10 @@ extension Command {
     static let get = Command(
         name: "get", operands: "ADDRESS", count: 1...1, summary: "print a value",
         details: """
-            Prints the value's bytes unchanged. On a terminal, a value that does not end in a newline gets one. With
-            --json, 'modified' is the time of writing in nanoseconds since 1970 UTC, and 'expires' when the value
-            expires, if it does. Ends with status 1 if nothing is stored.
+            Prints the value's bytes unchanged. On a terminal, a value that does not end in a newline gets one. A value
+            that its key's policy seals is opened, also if no catalog of the configuration describes the key; if that
+            is not possible here, it is refused. With --json, 'modified' is the time of writing in nanoseconds since
+            1970 UTC, and 'expires' when the value expires, if it does. Ends with status 1 if nothing is stored.
             """,
         options: [
             Option(name: "--raw", help: "print the stored bytes: for a sealed value, its envelope"),
@@ -18,16 +19,20 @@ extension Command {
         ]
     ) { arguments, session in
         let router = try session.router()
-        let key = try await Address.key(arguments.operands[0], router)
+        let isRaw = arguments.has("--raw")
+        let key =
+            isRaw
+            ? try await Address.unseenKey(arguments.operands[0], router)
+            : try await Address.key(arguments.operands[0], router)
         if arguments.has("--revision") {
-            guard !session.json, !arguments.has("--raw") else {
+            guard !session.json, !isRaw else {
                 throw UsageError("--revision cannot be combined with --json or --raw")
             }
             guard let found = try await router.revisionedData(for: key) else { throw await notStored(key, router) }
             Output.line("\(found.revision)")
             return .done
         }
-        if arguments.has("--raw") {
+        if isRaw {
             guard !session.json else { throw UsageError("--raw and --json cannot be combined") }
             guard try await router.readStoredPieces(for: key, { Output.take($0) }) else {
                 throw await notStored(key, router)

@@ -16,7 +16,8 @@ extension Command {
             is itself a JSON string, such a key reads it without the quotes. Bytes from --stdin and --file are stored as
             they are, and checked if a catalog describes the key. --text, --json and --data state what the input is. The
             values of keychain and encryptedFileSystem are secrets: they cannot be arguments, which other users can see.
-            Put -- before a VALUE that starts with a dash.
+            So are those that replace a sealed value, and they are sealed as that one is. A sealed value that cannot be
+            opened here is not replaced; remove it first. Put -- before a VALUE that starts with a dash.
 
             With --create the value is stored only if the key has none, and with --if-revision only if the stored value
             has that revision. Check and write are one atomic step, across processes and machines. If the condition
@@ -126,11 +127,11 @@ extension Command {
         let router = try session.router()
         if let revision = try arguments.value("--if-revision").map({ try WriteTerms.revision($0) }) {
             guard arguments.operands.count == 1 else { throw UsageError("--if-revision takes exactly one ADDRESS") }
-            try await router.remove(Address.key(arguments.operands[0], router), ifRevision: revision)
+            try await router.remove(Address.unseenKey(arguments.operands[0], router), ifRevision: revision)
             return .done
         }
         var keys: [AnyStorageKey] = []
-        for address in arguments.operands { keys.append(try await Address.key(address, router)) }
+        for address in arguments.operands { keys.append(try await Address.unseenKey(address, router)) }
         var status = ExitStatus.done
         for (key, address) in zip(keys, arguments.operands) where try await !router.remove(key) {
             Output.remark("ld-host: '\(Printable(address))' is not stored")
@@ -145,7 +146,7 @@ extension Command {
         details: "Prints nothing. Ends with status 0 if the value is stored, and with 1 if it is not.", options: [json]
     ) { arguments, session in
         let router = try session.router()
-        let isStored = try await router.exists(Address.key(arguments.operands[0], router))
+        let isStored = try await router.exists(Address.unseenKey(arguments.operands[0], router))
         if session.json { try Output.json(["exists": isStored]) }
         return isStored ? .done : .notFound
     }

@@ -140,7 +140,11 @@ extension Command {
         var batch = StorageBatch()
         var domains: [StorageDomain] = []
         for change in changes {
-            let key = try await change.located { try await Address.key(change.address, router) }
+            let key = try await change.located {
+                change.value == nil
+                    ? try await Address.unseenKey(change.address, router)
+                    : try await Address.key(change.address, router)
+            }
             if let value = change.value {
                 let stored = try await change.located { try value.stored(for: key) }
                 batch.setData(stored.data, for: stored.key, expires: stored.expires)

@@ -134,6 +134,7 @@ extension StorageRouter {
         in data: Data, of key: StorageKey<Value>, _ error: StorageError
     ) async throws -> Value {
         let resolved = try await resolve(key)
+        try resolved.requirePlain(data)
         let recorded = try? await resolved.storedAttributes()
         if key.serializer.format == .json, let string = JSONText.string(data, recordedWith: recorded),
             let value = try? key.serializer.decode(string)

@@ -3,24 +3,37 @@ public import LocalDataAPI
 
 /// Access with keys whose type is not known here: for tools, catalogs and migrations.
 extension StorageRouter {
-    /// The key at an address `domain[:scope]/name`: as a catalog describes it, or else with its domain's default policy
-    /// and raw bytes as values.
+    /// The key at an address `domain[:scope]/name`, as a catalog describes it. The values of any other are raw bytes,
+    /// and it has the policy that its stored value is sealed by, or else its domain's default policy.
+    ///
+    /// A value that is sealed in another way can be neither read nor replaced through the key, only removed: see
+    /// ``checkUsable(_:)``.
     ///
     /// - Throws: `invalidAddress` with what is wrong with the text.
     public func key(at address: String) async throws -> AnyStorageKey {
-        try await key(as: try StorageKeyDescriptor(address: address))
+        try await key(as: try StorageKeyDescriptor(address: address), isLookedAt: true)
+    }
+
+    /// The same for a caller that neither reads nor replaces the value: the stored one is not looked at, for which a
+    /// keychain may ask a person.
+    package func unseenKey(at address: String) async throws -> AnyStorageKey {
+        try await key(as: try StorageKeyDescriptor(address: address), isLookedAt: false)
     }
 
     /// The key with this name in a domain.
     package func key(named name: String, in domain: StorageDomain) async throws -> AnyStorageKey {
-        try await key(as: StorageKeyDescriptor(name: name, domain: domain))
+        try await key(as: StorageKeyDescriptor(name: name, domain: domain), isLookedAt: true)
     }
 
-    private func key(as descriptor: StorageKeyDescriptor) async throws -> AnyStorageKey {
+    private func key(as descriptor: StorageKeyDescriptor, isLookedAt: Bool) async throws -> AnyStorageKey {
         let snapshot = try await snapshot()
         let place = try snapshot.settings.place(of: descriptor.domain)
         let full = StorageAddress(place, name: descriptor.name)
-        return snapshot.catalog?.entries[full] ?? snapshot.described.entries[full] ?? AnyStorageKey(descriptor)
+        if let known = snapshot.catalog?.entries[full] ?? snapshot.described.entries[full] { return known }
+        let key = AnyStorageKey(descriptor, undeclared: UndeclaredKey())
+        // What cannot be resolved or read fails at its use, with the reason.
+        guard isLookedAt, let resolved = try? await resolve(KeyReference(key)) else { return key }
+        return (try? await resolved.asStored(descriptor, snapshot)) ?? key
     }
 
     /// Throws if a key's values cannot be read or written here, before anyone is asked for a value.

@@ -14,6 +14,8 @@ struct KeyReference: Sendable {
     let slot: KeyResolutionSlot
     /// The value's namespace if it differs from the one that the domain resolves to.
     let place: StorageNamespace?
+    /// What is known of a key that nobody has declared.
+    let undeclared: UndeclaredKey?
 
     @inline(__always)
     init<Value>(_ key: StorageKey<Value>) {
@@ -27,6 +29,7 @@ struct KeyReference: Sendable {
         lifetime = key.lifetime
         slot = key.slot
         place = nil
+        undeclared = nil
     }
 
     init(_ key: AnyStorageKey) {
@@ -40,5 +43,6 @@ struct KeyReference: Sendable {
         lifetime = key.descriptor.lifetime
         slot = key.slot
         place = key.place
+        undeclared = key.undeclared
     }
 }

@@ -18,6 +18,8 @@ final class ResolvedKey: Sendable {
     private let lifetime: Int64?
     /// Why values can be neither read nor written here, if they cannot.
     let refusal: StorageError?
+    /// Whether bytes that begin as an envelope does are no value of the key: values of a declared key may be any bytes.
+    private let recognizesSeals: Bool
     /// Whether `get` and `exists` may be called immediately, on the caller's thread.
     let readsInline: Bool
     /// Whether a write at the location of the key's value has been recorded; see ``PlaceHistory``.
@@ -34,7 +36,8 @@ final class ResolvedKey: Sendable {
 
     init(
         open: OpenStore, handle: StoreHandle, address: StorageAddress, layers: [SealingLayer],
-        attributes: ValueAttributes?, lifetime: Duration? = nil, refusal: StorageError?, isDoubtful: Bool = false
+        attributes: ValueAttributes?, lifetime: Duration? = nil, refusal: StorageError?, isDoubtful: Bool = false,
+        recognizesSeals: Bool = false
     ) {
         self.open = open
         self.store = open.store
@@ -46,6 +49,7 @@ final class ResolvedKey: Sendable {
         self.lifetime = lifetime.map { Int64(clamping: $0.nanoseconds) }
         self.refusal = refusal
         self.isDoubtful = isDoubtful
+        self.recognizesSeals = recognizesSeals
         readsInline = open.readsInline && refusal == nil && layers.isEmpty && !open.hasForgottenSealing
     }
 
@@ -133,7 +137,8 @@ extension ResolvedKey {
         guard needsMaterial else { return self }
         return ResolvedKey(
             open: open, handle: try store.resolve(address), address: address, layers: try await sealedValue().layers,
-            attributes: fixedAttributes, lifetime: lifetime.map { .nanoseconds($0) }, refusal: refusal)
+            attributes: fixedAttributes, lifetime: lifetime.map { .nanoseconds($0) }, refusal: refusal,
+            recognizesSeals: recognizesSeals)
     }
 
     /// The value behind its layers.
@@ -278,16 +283,22 @@ extension ResolvedKey {
 
     /// Checks a value that is about to be read in pieces; see ``requirePlain(_:)``. May wait.
     func requirePlain() throws(StorageError) {
-        guard open.hasForgottenSealing, layers.isEmpty, try sealed.start().isOfStore else { return }
-        throw StoreSealing.forgotten(open.name, "'\(address)'")
+        guard layers.isEmpty, open.hasForgottenSealing || recognizesSeals else { return }
+        try requirePlain(sealed.start())
     }
 
     /// Checks a value that is read as a plain one.
     ///
-    /// - Throws: `securityApplicationFailed` if the store has sealed it and is configured without its sealing.
-    private func requirePlain(_ data: Data?) throws(StorageError) {
-        guard open.hasForgottenSealing, let data, EnvelopeStart(data).isOfStore else { return }
-        throw StoreSealing.forgotten(open.name, "'\(address)'")
+    /// - Throws: `securityApplicationFailed` if it is sealed: by the store, which is configured without its sealing, or
+    ///   by the policy that the key once had.
+    func requirePlain(_ data: Data?) throws(StorageError) {
+        guard let data, data.first == EnvelopeHeader.magic[0] else { return }
+        try requirePlain(EnvelopeStart(data))
+    }
+
+    private func requirePlain(_ start: EnvelopeStart) throws(StorageError) {
+        if open.hasForgottenSealing, start.isOfStore { throw StoreSealing.forgotten(open.name, "'\(address)'") }
+        if recognizesSeals, start.isEnvelope { throw StorageError.sealed(address) }
     }
 
     /// Stores a value if the stored one fulfils a condition.

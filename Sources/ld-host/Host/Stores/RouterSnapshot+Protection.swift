@@ -246,7 +246,7 @@ final class RouterSnapshot: Sendable {
             let hint = isOwn ? "what LocalData keeps for itself has no address" : near
             throw StorageError(
                 .invalidConfiguration, "no store is mapped to the domain '\(domain)'; expected one of \(known)",
-                hint: hint ?? "check the spelling, or run: \(routeCommand(domain))")
+                hint: hint ?? "check the spelling, or run: \(routeCommand(domain))" + routeCall(domain))
         }
         return slot
     }
@@ -280,6 +280,12 @@ extension RouterSnapshot {
         let usual = settings.routes["userDefaults"]?.store
         let store = usual.flatMap { $0.component == "memory" ? nil : $0.name } ?? "sqlite"
         return ConfigurationPath.command(mapping: domain, to: store)
+    }
+
+    /// How an app's code maps a domain to a store; empty for a command.
+    private func routeCall(_ domain: String) -> String {
+        settings.endsAfterCommand
+            ? "" : "; or in code: try await router.configure(\"domains.\(domain)\", \"memory\"), or another store"
     }
 
     /// - Throws: `unsupported` if the value at `address` would move from store `source` into memory that is gone when

@@ -169,6 +169,9 @@ enum EnvelopeStart {
     /// Whether a store has sealed the value, and not the policy of its key, whose rings have names.
     var isOfStore: Bool { if case .header(let header) = self { header.ring == nil } else { false } }
 
+    /// Whether the value is an envelope, of this version or a later one.
+    var isEnvelope: Bool { if case .other = self { false } else { true } }
+
     /// The start of a whole value.
     init(_ stored: Data) { self = stored.withBuffer { Self.parsed($0) } ?? .other }
 

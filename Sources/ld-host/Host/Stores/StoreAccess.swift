@@ -43,7 +43,9 @@ struct StoreAccess: Sendable {
         var layers: [SealingLayer] = []
         var refusal: StorageError?
         switch protection.outcome {
-        case .layers(let found): layers = found
+        case .layers(let found):
+            layers = found
+            refusal = key.undeclared?.refusal
         case .refused(let error): refusal = error
         }
         let attributes =
@@ -56,7 +58,8 @@ struct StoreAccess: Sendable {
         return ResolvedKey(
             open: open, handle: handle, address: address, layers: layers,
             attributes: attributes, lifetime: key.lifetime, refusal: refusal,
-            isDoubtful: mustBeListed ? try await isDoubtful(key, at: address) : false)
+            isDoubtful: mustBeListed ? try await isDoubtful(key, at: address) : false,
+            recognizesSeals: key.undeclared != nil || ![.data, .custom].contains(key.serializer))
     }
 
     /// Whether another place may have a newer value of a key, or another owner's key its place.
@@ -118,6 +121,7 @@ struct StoreAccess: Sendable {
                 "'\(address)' is in none of the registered catalogs: \(catalog.catalogs.joined(separator: ", "))",
                 hint: "add the key to a catalog")
         }
+        try key.lifetime?.requirePositive(of: "'\(address)'")
         guard !key.availability.isAvailable(on: snapshot.settings.role) else { return }
         throw StorageError(
             key.availability == .phoneOnly ? .phoneOnlyKeyAccessedOnWatch : .watchOnlyKeyAccessedOnPhone,

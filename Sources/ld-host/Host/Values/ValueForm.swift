@@ -110,10 +110,11 @@ extension AnyStorageKey {
     package func recording(_ format: SerializerFormat) -> AnyStorageKey {
         let known = descriptor
         guard format != known.serializer else { return self }
-        return AnyStorageKey(
-            StorageKeyDescriptor(
-                name: known.name, domain: known.domain, security: known.security, serializer: format,
-                valueType: known.valueType, owner: known.owner, description: known.description,
-                availability: known.availability, syncPolicy: known.syncPolicy, catalog: known.catalog))
+        let descriptor = StorageKeyDescriptor(
+            name: known.name, domain: known.domain, security: known.security, serializer: format,
+            valueType: known.valueType, owner: known.owner, description: known.description,
+            availability: known.availability, syncPolicy: known.syncPolicy, lifetime: known.lifetime,
+            catalog: known.catalog)
+        return undeclared.map { AnyStorageKey(descriptor, undeclared: $0) } ?? AnyStorageKey(descriptor)
     }
 }
