@@ -106,7 +106,7 @@ struct AuditPage {
             <tr>
             <td><code>\(Self.escaped(String(entry.address.dropFirst(prefix.count))))</code>\(line(entry.description))</td>
             <td><span class="tag \(tag)">\(tag)</span>\(policy)\(line(entry.reason))</td>
-            <td>\(state)\(line("\(type)\(entry.serializer); sync \(entry.sync); \(entry.availability)"))</td>
+            <td>\(state)\(line("\(type)\(entry.serializer); sync \(AuditText.sync(of: entry)); \(entry.availability)"))</td>
             <td>\(Self.escaped(entry.owner))\(line(entry.catalog.map { "catalog \($0)" } ?? "in no catalog"))</td>
             </tr>
             """

@@ -30,10 +30,13 @@ public struct AuditEntry: Encodable, Sendable {
     public let policy: String
     /// How the policy is applied here.
     public let enforcement: Enforcement
-    /// Why the policy is refused, or why the value could not be examined.
+    /// Why the policy is refused, why the value could not be examined, or how the policy of a key in no catalog is
+    /// known.
     public let reason: String?
     /// When it is synchronized.
     public let sync: String
+    /// What keeps a value with a sync policy from being synchronized here: no transport is configured.
+    public let syncProblem: String?
     /// The devices that may use the key.
     public let availability: String
     /// The store that serves it.

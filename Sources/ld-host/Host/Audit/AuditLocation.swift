@@ -14,11 +14,14 @@ public struct AuditLocation: Encodable, Sendable {
     public private(set) var stored = 0
     /// The number of keys in no catalog.
     public private(set) var uncataloged = 0
+    /// The number of keys with a sync policy that nothing carries out here.
+    public private(set) var unsynced = 0
     /// The number of stored bytes, as far as the store reports it.
     public private(set) var size: UInt64 = 0
     /// The number of keys by protection: `plain`, or how the policy is applied.
     public private(set) var protection: [String: Int] = [:]
-    /// Why a policy is refused or only advisory, or why a value could not be examined: for the first such key.
+    /// Why a policy is refused, only advisory or without effect, or why a value could not be examined: for the first
+    /// such key.
     public private(set) var reason: String?
 
     init(_ location: String) { self.location = location }
@@ -30,7 +33,8 @@ public struct AuditLocation: Encodable, Sendable {
         if entry.catalog == nil { uncataloged += 1 }
         size += entry.size ?? 0
         protection[entry.enforcement.tag, default: 0] += 1
-        reason = reason ?? entry.reason.map { "\(entry.address): \($0)" }
+        if entry.syncProblem != nil { unsynced += 1 }
+        reason = reason ?? (entry.reason ?? entry.syncProblem).map { "\(entry.address): \($0)" }
     }
 }
 

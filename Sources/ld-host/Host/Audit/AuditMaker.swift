@@ -143,7 +143,8 @@ struct AuditMaker {
                         description: "")
                     body(
                         await entry(
-                            for: AnyStorageKey(descriptor), at: StorageAddress(place, name: name), isCataloged: false))
+                            for: AnyStorageKey(descriptor, undeclared: UndeclaredKey()),
+                            at: StorageAddress(place, name: name)))
                 }
             } catch {
                 note(StorageError(wrapping: error), of: store)
@@ -172,10 +173,9 @@ struct AuditMaker {
         }
     }
 
-    private mutating func entry(
-        for key: AnyStorageKey, at address: StorageAddress, isCataloged: Bool = true
-    ) async -> AuditEntry {
-        let descriptor = key.descriptor
+    private mutating func entry(for key: AnyStorageKey, at address: StorageAddress) async -> AuditEntry {
+        let (descriptor, isCataloged) = (key.descriptor, key.undeclared == nil)
+        var policy = "\(descriptor.security)"
         let route = snapshot.settings.routes[address.place.domain]
         var open: OpenStore?
         var attributes: ValueAttributes?
@@ -191,6 +191,12 @@ struct AuditMaker {
             (enforcement, reason) = Self.enforcement(of: protection)
             isJudged = true
             (isStored, attributes) = try await look(at: address, in: store)
+            if !isCataloged, isStored == true, case .layers(let layers) = protection.outcome,
+                layers.count == (store.sealing == nil ? 0 : 1),
+                let sealed = try await sealedPolicy(at: address, in: store, layers)
+            {
+                (policy, enforcement, reason) = (sealed, .enforced, "its bytes say that they are sealed")
+            }
         } catch {
             // Policy errors are reported with their key.
             if let open, isJudged || error.code == .timedOut { note(error, of: open.name) }
@@ -201,9 +207,10 @@ struct AuditMaker {
             catalog: isCataloged ? descriptor.catalog ?? catalogName(of: address) : nil,
             description: descriptor.description, owner: descriptor.owner, type: descriptor.valueType,
             serializer: isCataloged ? descriptor.serializer.rawValue : attributes?.serializer ?? "unknown",
-            policy: "\(descriptor.security)",
+            policy: policy,
             enforcement: enforcement, reason: reason,
-            sync: descriptor.syncPolicy.rawValue, availability: descriptor.availability.rawValue,
+            sync: descriptor.syncPolicy.rawValue, syncProblem: syncProblem(of: descriptor),
+            availability: descriptor.availability.rawValue,
             store: route?.store.name, component: route?.store.component, plugin: open?.plugin, why: route?.origin,
             isStored: isStored, size: attributes?.size, modified: attributes?.modified,
             appVersion: attributes?.appVersion)
@@ -226,8 +233,25 @@ struct AuditMaker {
             address: "\(descriptor.domain)/\(descriptor.name)", catalog: catalog, description: descriptor.description,
             owner: descriptor.owner, type: descriptor.valueType, serializer: descriptor.serializer.rawValue,
             policy: "\(descriptor.security)", enforcement: .refused, reason: error.message,
-            sync: descriptor.syncPolicy.rawValue, availability: descriptor.availability.rawValue, store: nil,
+            sync: descriptor.syncPolicy.rawValue, syncProblem: syncProblem(of: descriptor),
+            availability: descriptor.availability.rawValue, store: nil,
             component: nil, plugin: nil, why: nil, isStored: nil, size: nil, modified: nil, appVersion: nil)
+    }
+
+    private func syncProblem(of key: StorageKeyDescriptor) -> String? {
+        key.syncPolicy == .never || snapshot.transport != nil ? nil : "the configuration names no sync transport"
+    }
+
+    /// The policy that the start of a value states; `nil` if it is not sealed.
+    private func sealedPolicy(
+        at address: StorageAddress, in open: OpenStore, _ outer: [SealingLayer]
+    ) async throws(StorageError) -> String? {
+        try await open.wait("looking at '\(address)'") { () throws(StorageError) in
+            guard case .header(let header) = try SealedValue(at: address, in: open, layers: outer).start() else {
+                return nil
+            }
+            return "encrypted (\(header.cipher), \(header.derivation.function))"
+        }
     }
 
     private func look(

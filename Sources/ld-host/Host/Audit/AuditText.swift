@@ -12,7 +12,7 @@ package enum AuditText {
               sync \(key.syncPolicy.rawValue), availability \(key.availability.rawValue)
             """
         }
-        return "catalog \(safe(name)): \(keys.count) keys\n\n" + lines.joined(separator: "\n\n") + "\n"
+        return "catalog \(safe(name)): \(keys.count.counted("key"))\n\n" + lines.joined(separator: "\n\n") + "\n"
     }
 
     /// When and from what the report was made.
@@ -41,6 +41,7 @@ package enum AuditText {
         }
         part(location.uncataloged, "in no catalog")
         part(location.keys - location.stored, "not stored")
+        part(location.unsynced, "not synced")
         if location.stored > 0 { parts.append(Int(clamping: location.size).counted("byte", isGrouped: true)) }
         return parts.joined(separator: ", ")
     }
@@ -73,7 +74,7 @@ package enum AuditText {
         return names.map { name in
             let title = name.isEmpty ? "stored, in no catalog" : "catalog \(safe(name))"
             let entries = groups[name] ?? []
-            return "\(title): \(entries.count) keys\n\n" + entries.map(text).joined(separator: "\n\n") + "\n"
+            return "\(title): \(entries.count.counted("key"))\n\n" + entries.map(text).joined(separator: "\n\n") + "\n"
         }.joined(separator: "\n")
     }
 
@@ -85,7 +86,7 @@ package enum AuditText {
         let type = entry.type.isEmpty ? "" : "\(safe(entry.type)) as "
         let enforcement = entry.enforcement == .none ? "" : ", \(entry.enforcement.rawValue)"
         lines.append("  \(owner)\(type)\(entry.serializer), security \(entry.policy)\(enforcement)")
-        lines.append("  sync \(entry.sync), availability \(entry.availability)")
+        lines.append("  sync \(sync(of: entry)), availability \(entry.availability)")
         if let store = entry.store { lines.append("  in store \(safe(store)), chosen by \(safe(entry.why ?? ""))") }
         lines.append("  \(state(of: entry))")
         if let reason = entry.reason { lines.append("  \(safe(reason))") }
@@ -95,11 +96,16 @@ package enum AuditText {
     /// The text that replaces a report that could not be made.
     static func failure(_ error: any Error) -> String { "the audit cannot be made: \(safe("\(error)"))\n" }
 
+    /// The sync policy, and what keeps it from taking effect.
+    package static func sync(of entry: AuditEntry) -> String {
+        entry.sync + (entry.syncProblem.map { ", but \(safe($0))" } ?? "")
+    }
+
     /// Whether a value is stored, and its size, in words.
     static func state(of entry: AuditEntry) -> String {
         guard let isStored = entry.isStored else { return "not known whether stored" }
         guard isStored else { return "not stored" }
-        let size = entry.size.map { "\($0) bytes" } ?? "size unknown"
+        let size = entry.size.map { Int(clamping: $0).counted("byte") } ?? "size unknown"
         let time = entry.modified.map { "written \(UTCTime.text($0))" } ?? "time of writing unknown"
         return "stored, \(size), \(time)"
     }

@@ -2,7 +2,8 @@ internal import Glibc
 public import LocalDataAPI
 
 /// What is stored, where, by which plugin, how it is protected, and who owns it: every key of the registered catalogs,
-/// including those never written, and every stored value that no catalog lists. Values are never read.
+/// including those never written, and every stored value that no catalog lists. Of values, only the start is read, and
+/// only of those that no catalog lists: to see whether they are sealed.
 public struct StorageAuditReport: Encodable, Sendable {
     /// A domain's route to its store and plugin.
     public struct Route: Encodable, Sendable {
@@ -68,6 +69,11 @@ public struct StorageAuditReport: Encodable, Sendable {
         AuditText.origin(origin) + "\n" + AuditText.routes(self) + AuditText.failures(self) + "\n"
             + AuditText.locations(self)
     }
+}
+
+extension StorageAuditReport: CustomStringConvertible {
+    /// What ``text()`` returns.
+    public var description: String { text() }
 }
 
 extension StorageAuditReport.Origin {

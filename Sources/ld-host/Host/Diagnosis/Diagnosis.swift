@@ -270,6 +270,25 @@ extension Finding {
     }
 }
 
+extension RouterSnapshot {
+    /// The keys of catalogs with a sync policy, if the configuration names no transport, which their values need.
+    var unsyncedKeys: [Finding] {
+        guard transport == nil else { return [] }
+        let addresses = Set(
+            [catalog, described].compactMap(\.self).flatMap(\.entries).filter {
+                $0.value.descriptor.syncPolicy != .never
+            }.map { "\($0.key)" }
+        ).sorted()
+        guard let first = addresses.first else { return [] }
+        let keys = addresses.count == 1 ? "'\(first)' has" : "\(addresses.count) keys, such as '\(first)', have"
+        return [
+            Finding(
+                "\(keys) a sync policy, but the configuration names no sync transport, so nothing is synced",
+                hint: "to sync them: ld-host config set sync.transport COMPONENT, then: ld-host sync init")
+        ]
+    }
+}
+
 extension Diagnosis {
     static func unmovedValues(_ snapshot: RouterSnapshot, besides silent: Set<String>) async -> [Finding] {
         let found = try? await onIOThread { () throws(StorageError) in UnmovedValues.all(snapshot, besides: silent) }

@@ -44,9 +44,8 @@ extension StorageRouter {
     /// What keeps this device from syncing, and what waits for a person.
     fileprivate func syncFindings() async -> [Finding] {
         // Other findings report a store that cannot be read.
-        guard let snapshot = try? await snapshot(), (try? await SyncDevice.keptStanding(snapshot)) ?? nil != nil else {
-            return []
-        }
+        guard let snapshot = try? await snapshot() else { return [] }
+        guard (try? await SyncDevice.keptStanding(snapshot)) ?? nil != nil else { return snapshot.unsyncedKeys }
         do {
             guard snapshot.transport != nil else {
                 return [

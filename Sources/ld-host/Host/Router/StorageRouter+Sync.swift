@@ -39,10 +39,15 @@ extension StorageRouter {
 
     /// Does what ``sync(fromStart:)`` does if this device is in a group, and logs a failure: for the start of an app.
     ///
-    /// - Returns: `nil` if there is no transport, the device is in no group, or sync failed.
+    /// - Returns: `nil` if there is no transport, the device is in no group, or sync failed. It logs that there is no
+    ///   transport if keys of the catalogs have a sync policy.
     @discardableResult
     public func syncRegisteredKeysIfNeeded() async -> SyncReport? {
-        guard let snapshot = try? await snapshot(), snapshot.transport != nil else { return nil }
+        guard let snapshot = try? await snapshot() else { return nil }
+        guard snapshot.transport != nil else {
+            for finding in snapshot.unsyncedKeys { snapshot.log(.info, "sync", finding.text) }
+            return nil
+        }
         do { return try await sync() } catch {
             let failure = error as? StorageError
             if failure?.code != .notFound {
