@@ -142,6 +142,7 @@ package final class PluginImage: Sendable {
                 component.open(component.context, host.pointer, ld_bytes(options), &table, error)
             }
         }
+        ExitWork.comeFirst()
         return table
     }
 

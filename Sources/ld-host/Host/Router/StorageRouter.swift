@@ -135,6 +135,12 @@ public final class StorageRouter: StorageProviding, Sendable {
         return try await body(snapshot)
     }
 
+    /// Logs without waiting for anything, on a thread that may hold what others wait for.
+    func logAtOnce(_ level: StorageLogLevel, _ label: String, _ message: String) {
+        let log = published?.log ?? state.withLockIfAvailable { $0.log } ?? nil
+        (log ?? StandardErrorLog(level: .warning)).log(level, label: label, message)
+    }
+
     private var published: RouterSnapshot? {
         UnsafeRawPointer(bitPattern: current.load(ordering: .acquiring))
             .map { Unmanaged<RouterSnapshot>.fromOpaque($0).takeUnretainedValue() }

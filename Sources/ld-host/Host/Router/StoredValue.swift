@@ -37,7 +37,10 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
         state = Mutex(State(value: value))
     }
 
-    deinit { state.withLock { $0.following }?.cancel() }
+    deinit {
+        state.withLock { $0.following }?.cancel()
+        PendingWrites.abandon(ObjectIdentifier(self))
+    }
 
     /// The value in memory; setting it queues a write.
     public var value: Value {
@@ -112,9 +115,19 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
     private func set(_ value: Value) {
         state.withLock { state in
             state.revision += 1
+            // With the lock held, so that the end of an earlier write does not count as that of this one.
+            PendingWrites.begin(ObjectIdentifier(self), of: key) { [router] in router.logAtOnce(.error, "router", $0) }
             state.show(value)
             let (revision, earlier) = (state.revision, state.writing)
-            state.writing = Task { try await self.write(value, revision, after: earlier) }
+            // Not in Swift's pool, whose threads may all be busy when the program ends and waits for this.
+            state.writing = Task(executorPreference: IOExecutor.shared) {
+                do { try await self.write(value, revision, after: earlier) } catch {
+                    self.state.withLock {
+                        if $0.revision == revision { PendingWrites.end(ObjectIdentifier(self), error) }
+                    }
+                    throw error
+                }
+            }
         }
     }
 
@@ -138,6 +151,7 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
         state.withLock { state in
             guard state.revision == revision else { return }
             (state.writing, state.failure) = (nil, nil)
+            PendingWrites.end(ObjectIdentifier(self))
         }
     }
 
@@ -209,6 +223,8 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
 ///   the last one is written. A value set before the load waits until the stored one has been read, and replaces it.
 /// - **Errors** of writing are logged, and thrown by the next ``StoredValue/save()`` or ``StoredValue/load()``; the
 ///   value in memory stays.
+/// - **The end of the program.** When `main` returns, or exit(3) is called, the process waits up to 5 seconds for
+///   values that are set and not yet written, and logs those that are not stored then. A signal ends it without that.
 ///
 /// A property may be used from any thread.
 @propertyWrapper
