@@ -10,6 +10,8 @@
 public protocol StorageProviding: Sendable {
     /// The stored value. Throws `notFound` if the key has no value.
     func get<Value>(_ key: StorageKey<Value>) async throws -> Value
+    /// The stored value; `nil` if the key has no value. Throws what `get` throws, except `notFound`.
+    func value<Value>(of key: StorageKey<Value>) async throws -> Value?
     /// Stores a value, replacing the old one.
     func set<Value>(_ value: Value, for key: StorageKey<Value>) async throws
     /// Removes the value; removing an absent value is fine.
@@ -32,6 +34,23 @@ public protocol StorageProviding: Sendable {
     func attributes(of key: AnyStorageKey) async throws -> ValueAttributes?
     /// Stores serialized bytes with the version tag of the type that they encode; `nil` for none.
     func setData(_ data: Data, versionTag: String?, for key: AnyStorageKey) async throws
+}
+
+extension StorageProviding {
+    /// What `get` returns, or `nil` where it throws `notFound`.
+    public func value<Value>(of key: StorageKey<Value>) async throws -> Value? {
+        do { return try await get(key) } catch StorageError.notFound { return nil }
+    }
+
+    /// The stored value, or another one if the key has no value. Any other failure is thrown, so that an app never
+    /// takes a default for a value that it could not read.
+    ///
+    /// ```swift
+    /// let theme = try await router.get(.theme, default: "light")
+    /// ```
+    public func get<Value>(_ key: StorageKey<Value>, default value: @autoclosure () -> Value) async throws -> Value {
+        try await self.value(of: key) ?? value()
+    }
 }
 
 /// A transaction that reads and writes bytes; typed access follows from that.

@@ -65,7 +65,7 @@ struct ChainCoding: Sendable {
         case .custom: break
         }
         throw StorageError(
-            .unsupported, "the format '\(format)' of the key cannot read a \(type)",
+            .unsupported, "the format '\(format)' of the key cannot read \(withArticle(type))",
             hint: "register \(type) with a serializer of its own")
     }
 }

@@ -41,6 +41,9 @@ public struct StorageError: Error, Sendable {
         self = (error as? StorageError) ?? StorageError(.unknown, "\(error)")
     }
 
+    /// Keeps a `StorageError`; any other error becomes ``Code/unknown`` with its text.
+    public static func unknown(_ error: any Error) -> StorageError { StorageError(wrapping: error) }
+
     /// Matches any `StorageError` with the same code, so that `catch StorageError.notFound` works.
     public static func ~= (pattern: StorageError, error: any Error) -> Bool {
         (error as? StorageError)?.code == pattern.code

@@ -83,7 +83,8 @@ extension Serializer {
         do { return try encodeAction(value) } catch {
             let failure = CodingFailure(error)
             throw StorageError(
-                .serializationFailed, "a \(Value.self) could not be encoded as \(format): \(failure)",
+                .serializationFailed,
+                "\(withArticle(Value.self)) could not be encoded as \(format): \(failure)",
                 hint: format == .plist && failure.isAtTop
                     ? "a property list is a list or an object: put the value into one, or choose the serializer json"
                     : "")
@@ -104,7 +105,7 @@ extension Serializer {
         let failure = CodingFailure(error, in: data, as: format) { _ = try decodeAction($0) }
         return StorageError(
             .deserializationFailed,
-            "\(data.count) stored bytes are not a \(Value.self) in \(format): \(failure)",
+            "\(data.count) stored bytes are not \(withArticle(Value.self)) in \(format): \(failure)",
             hint: "the stored bytes are untouched; read them with another type, or write the key again")
     }
 }

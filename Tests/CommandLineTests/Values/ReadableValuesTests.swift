@@ -55,7 +55,7 @@ struct ReadableValuesTests {
         let router = try home.app()
         let error = try await #require(throws: StorageError.self) { try await router.get(AppKeys.size) }
         #expect(error.code == .deserializationFailed)
-        #expect(error.message.contains("'userDefaults/size'") && error.message.contains("not a Int in json"))
+        #expect(error.message.contains("'userDefaults/size'") && error.message.contains("not an Int in json"))
         #expect(error.message.hasSuffix("; they are recorded as 'text/plain'"))
         #expect(try home.done("get", "userDefaults/size").text == "abc")
         try home.done("set", "userDefaults/note", "--stdin", input: [0xFF])

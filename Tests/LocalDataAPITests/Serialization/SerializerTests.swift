@@ -88,7 +88,7 @@ import Testing
     func decodingErrors(_ text: String, _ place: String) throws {
         let error = try #require(throws: StorageError.self) { try Serializer<Account>.json.decode(Data(text.utf8)) }
         #expect(error.code == .deserializationFailed)
-        #expect(error.message.contains("\(text.utf8.count) stored bytes are not a Account in json"))
+        #expect(error.message.contains("\(text.utf8.count) stored bytes are not an Account in json"))
         #expect(error.message.contains(place), "in: \(error.message)")
         #expect(error.hint.contains("untouched"))
         #expect(!"\(error)".contains("hunter2"))
