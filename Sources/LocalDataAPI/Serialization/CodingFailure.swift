@@ -52,7 +52,7 @@ struct CodingFailure: CustomStringConvertible {
                 } else { "a value that its type refuses at \(Self.text(path))" }
         case EncodingError.invalidValue(let value, let context):
             path = context.codingPath
-            (text, isFound) = ("a \(type(of: value)) at \(Self.text(path)) cannot be encoded", false)
+            (text, isFound) = ("\(withArticle(type(of: value))) at \(Self.text(path)) cannot be encoded", false)
         case let fault as PropertyListFault: (text, isFound) = ("it \(fault.message)", false)
         case is TextFault: (text, isFound) = ("they are not UTF-8", false)
         default: (text, isFound) = ("\(type(of: error))", false)
