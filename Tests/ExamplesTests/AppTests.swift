@@ -42,6 +42,30 @@ struct AppTests {
         #expect(starter.contains("userDefaults: \"file\""))
     }
 
+    @Test("prints both values at the first swift run of a reader who does what the README says, in its order")
+    func worksAsTheReadmeSays() throws {
+        let readme = try Repository.text("README.md")
+        let section = try #require(readme.split(separator: "## In an app").last)
+        let program = try Repository.text("Examples/SettingsApp/Sources/SettingsApp/SettingsApp.swift")
+        let steps = ["\nswift package localdata plugins", program, "`swift run` prints `dark` and `token123`"].map {
+            section.range(of: $0)?.lowerBound
+        }
+        let places = try steps.map { try #require($0) }
+        #expect(places == places.sorted())
+
+        let app = try App()
+        defer { app.remove() }
+        let end = try NestedPackages.build { scratch in
+            let package = ["--package-path", app.package, "--scratch-path", scratch]
+            let plugins = try app.start("package", package + ["localdata", "plugins"])
+            try #require(plugins.outcome == .exited(code: 0), "\(plugins.errorText.suffix(4000))")
+            let built = try app.start("build", package)
+            try #require(built.outcome == .exited(code: 0), "\(built.errorText.suffix(4000))")
+            return try app.run("\(scratch)/debug/SettingsApp")
+        }
+        #expect(end.lines == ["dark", "token123"], "\(end.errorText)")
+    }
+
     @Test("refuses a plugin, a product and a command that do not exist, and a folder that is no bundle")
     func refuses() throws {
         let app = try App()
@@ -123,8 +147,10 @@ private struct App {
         try FileManager.default.copyItem(atPath: "\(products)/\(name)", toPath: "\(program)/\(name)")
     }
 
-    func run() throws -> ChildProcess.Completion {
-        try ChildProcess("\(program)/SettingsApp", arguments: [], environment: environment).run(deadline: .seconds(60))
+    func run() throws -> ChildProcess.Completion { try run("\(program)/SettingsApp") }
+
+    func run(_ program: String) throws -> ChildProcess.Completion {
+        try ChildProcess(program, arguments: [], environment: environment).run(deadline: .seconds(60))
     }
 
     /// Runs this package's `ld-host` as the app's user.

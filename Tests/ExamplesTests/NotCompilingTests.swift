@@ -6,7 +6,7 @@ import Testing
 /// Misuse of the API that the compiler must reject.
 @Suite("code that does not compile", .timeLimit(.minutes(3))) struct NotCompilingTests {
     /// The compiler's errors for a file that uses the API; empty if there are none.
-    private func complaints(_ code: String) throws -> String {
+    private func complaints(_ code: String, _ flags: [String] = []) throws -> String {
         let folder = try TemporaryFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try "import LocalDataAPI\n\(code)\n".write(
@@ -22,7 +22,7 @@ import Testing
             arguments: [
                 "swiftc", "-typecheck", "-swift-version", "6", "-module-cache-path", folder,
                 "-I", "\(BuiltProducts.folder)/Modules",
-            ] + modules + ["\(folder)/code.swift"], environment: ProcessInfo.processInfo.environment
+            ] + flags + modules + ["\(folder)/code.swift"], environment: ProcessInfo.processInfo.environment
         ).run(deadline: .seconds(120))
         let text = String(decoding: end.output, as: UTF8.self) + end.errorText
         #expect((end.outcome == .exited(code: 0)) == text.isEmpty, "\(text)")
@@ -52,6 +52,28 @@ import Testing
             let text = try complaints(migration(other))
             #expect(text.contains("does not conform") && text.contains("shouldMigrate(using:context:)"), "\(text)")
         }
+    }
+
+    @Test("a value and a key of a target whose default isolation is the main actor, unless they say nonisolated")
+    func isolation() throws {
+        func code(_ keyword: String) -> String {
+            """
+            import LocalDataHost
+            \(keyword) struct Account: Codable, Sendable { var name: String }
+            \(keyword) extension StorageKey where Value == Account {
+                static let account = StorageKey(
+                    name: "account", domain: .fileSystem(), security: .none, owner: "Accounts", description: "Who it is.")
+            }
+            struct Catalog: StorageKeyCatalog { nonisolated var allKeys: [AnyStorageKey] { [.key(StorageKey.account)] } }
+            func use(_ router: StorageRouter) async throws {
+                try await router.set(Account(name: "Ada"), for: .account)
+                try await router.update(.account) { $0?.name = "Ada" }
+            }
+            """
+        }
+        let flags = ["-default-isolation", "MainActor"]
+        #expect(try complaints(code("nonisolated"), flags) == "")
+        #expect(try complaints(code(""), flags).contains("isolated"))
     }
 
     @Test("a call that blocks, in code that can await it")

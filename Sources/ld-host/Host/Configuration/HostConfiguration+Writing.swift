@@ -164,7 +164,7 @@ extension HostConfiguration {
     package static func isolated(in folder: String) throws(StorageError) -> HostConfiguration {
         var configuration = HostConfiguration()
         for name in ["data", "cache", "state", "config"] {
-            try configuration.set("directories.\(name)", .string("\(folder)/\(name)"))
+            try configuration.set("directories.\(name)", AnyCodable("\(folder)/\(name)"))
         }
         return configuration
     }

@@ -70,12 +70,12 @@ public struct HostConfiguration: Sendable {
             .withDefaultStores()
     }
 
-    /// Changes one value, above all other sources.
+    /// Changes one value, above all other sources: `try configuration.set("domains.sessions", "memory")`.
     ///
     /// - Throws: `invalidConfiguration` if the outcome is not valid; then nothing has changed.
-    public mutating func set(_ path: String, _ value: AnyCodable.Content) throws(StorageError) {
+    public mutating func set(_ path: String, _ value: AnyCodable) throws(StorageError) {
         var changed = self
-        changed.layered = try layered.setting(JSONValue(value), at: try ConfigurationPath(path).segments)
+        changed.layered = try layered.setting(JSONValue(value.content), at: try ConfigurationPath(path).segments)
         try changed.check()
         self = changed
     }
@@ -142,7 +142,7 @@ extension HostConfiguration {
             layered: LayeredConfiguration(layers: [defaults(locations)]), locations: locations)
         configuration.looksForPlugins = false
         configuration.sealsMemory = false
-        for domain in StorageDomain.standardNames { try configuration.set("domains.\(domain)", .string(component)) }
+        for domain in StorageDomain.standardNames { try configuration.set("domains.\(domain)", AnyCodable(component)) }
         return configuration
     }
 }

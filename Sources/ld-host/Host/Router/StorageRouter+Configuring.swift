@@ -58,13 +58,17 @@ extension StorageRouter {
     /// Changes one value of the configuration while the router is in use, e.g. `domains.userDefaults` to another store.
     /// Calls in flight end on the stores that they began with.
     ///
+    /// ```swift
+    /// try await router.configure("domains.sessions", "memory")
+    /// ```
+    ///
     /// - Throws: `invalidConfiguration` if the result is invalid; then nothing has changed.
     public func configure(_ path: String, _ value: AnyCodable) async throws {
         state.withLock { $0.places }.settingsChanged()
         _ = try await onIOThread { () throws(StorageError) in
             try self.publish { (state) throws(StorageError) in
                 var configuration = if let loaded = state.configuration { loaded } else { try self.load() }
-                try configuration.set(path, value.content)
+                try configuration.set(path, value)
                 state.configuration = configuration
             }
         }
@@ -101,6 +105,14 @@ extension StorageRouter {
                 (try? engine.settings.place(of: key.descriptor.domain)).map { (.declared, key.descriptor, $0) }
             }, isUse: false)
         await takeEarly(try await snapshot())
+    }
+
+    /// Adds a catalog that its type alone describes, as ``registerCatalog(_:migrateImmediately:)`` does.
+    @discardableResult
+    public func registerCatalog<Catalog: StaticStorageKeyCatalog>(
+        _ type: Catalog.Type, migrateImmediately: Bool = false
+    ) async throws -> MigrationReport {
+        try await registerCatalog(type.init(), migrateImmediately: migrateImmediately)
     }
 
     /// Registers a plugin that is linked into this program, by the result of its `Plugin.export`.

@@ -62,14 +62,14 @@ extension StorageRouter {
             ("encryption.service", state.encryption.masterKeyService),
             ("encryption.account", state.encryption.masterKeyAccount),
         ] {
-            if let value { try configuration.set(path, .string(value)) }
+            if let value { try configuration.set(path, AnyCodable(value)) }
         }
         for (path, value) in [
             ("encryption.keyLength", state.encryption.masterKeyLength),
             ("encryption.iterations", state.encryption.pbkdf2Iterations),
             ("sync.maxAutoSyncSize", state.syncing.maxAutoSyncSize),
         ] {
-            if let value { try configuration.set(path, .int(Int64(value))) }
+            if let value { try configuration.set(path, AnyCodable(.int(Int64(value)))) }
         }
         return configuration
     }
