@@ -48,7 +48,7 @@ struct AppTests {
         let section = try #require(readme.split(separator: "## In an app").last)
         let program = try Repository.text("Examples/SettingsApp/Sources/SettingsApp/SettingsApp.swift")
         let steps = ["\nswift package localdata plugins", program, "`swift run` prints `dark` and `token123`"].map {
-            section.range(of: $0)?.lowerBound
+            section.firstRange(of: $0)?.lowerBound
         }
         let places = try steps.map { try #require($0) }
         #expect(places == places.sorted())

@@ -4,7 +4,8 @@ import LocalDataHost
 import Testing
 
 @Suite("Lifetimes and times of expiry") struct LifetimeTests {
-    private static let noTimes = [Double.nan, .infinity, -.infinity].map { Date(timeIntervalSince1970: $0) }
+    // Not dates: Foundation cannot describe these, and a test's arguments are described.
+    private static let noTimes = [Double.nan, .infinity, -.infinity]
 
     private static func key(_ lifetime: Duration? = nil) -> StorageKey<String> {
         StorageKey(
@@ -13,7 +14,8 @@ import Testing
     }
 
     @Test("what is no time is refused by every call that stores, and the old value stays", arguments: noTimes)
-    func noTime(expires: Date) async throws {
+    func noTime(seconds: Double) async throws {
+        let expires = Date(timeIntervalSince1970: seconds)
         let home = try MigrationHome()
         defer { home.remove() }
         let (router, key) = (try home.router(), Self.key())
