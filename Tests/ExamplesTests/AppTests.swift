@@ -36,7 +36,7 @@ struct AppTests {
         #expect(try app.host("get", "userDefaults:SettingsApp/theme") == "\"dark\"")
         #expect(try app.host("config", "get", "domains.userDefaults") == "file")
         let files = "\(app.home)/.local/share/localdata/files"
-        #expect(FileManager.default.fileExists(atPath: "\(files)/userDefaults@SettingsApp/theme"))
+        #expect(FileManager.default.fileExists(atPath: "\(files)/userDefaults@%53ettings%41pp/theme"))
         #expect(try app.host("init").hasSuffix("config.json"))
         let starter = try String(contentsOfFile: "\(app.home)/.config/localdata/config.json", encoding: .utf8)
         #expect(starter.contains("userDefaults: \"file\""))

@@ -182,6 +182,25 @@ private enum PastedProfile: VaultStorable {
         #expect(AppIdentifier.withoutRemark(odd) == odd)
     }
 
+    @Test("a migration moves the app's own value, removes its old one, and can be undone", arguments: ["notes", ""])
+    func migration(_ app: String) async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let old = Self.key(.userDefaults(), owner: "Appearance", "old")
+        let new = StorageKey<String>(
+            name: "new", domain: .userDefaults(), security: .none, owner: "Appearance", description: "The theme."
+        ) { AnyStorageMigration(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(old))) }
+        try await launch(app, in: home).set("dark", for: old)
+        try await launch("other", in: home).set("light", for: old)
+        let router = try launch(app, in: home)
+        #expect(try await router.get(new) == "dark")
+        #expect(try await router.names(in: .userDefaults(), prefix: "") == ["new"])
+        #expect(try await launch("other", in: home).get(old) == "light")
+        let id = try #require(try await router.migrationHistory(for: new).first?.id)
+        try await router.rollbackMigration(of: new, id: id)
+        #expect(try await router.names(in: .userDefaults(), prefix: "") == ["old"])
+    }
+
     @Test("the apps that have values are listed, with those that have only caches")
     func apps() async throws {
         let home = try SealedHome()

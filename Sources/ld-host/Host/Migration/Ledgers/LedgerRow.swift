@@ -52,7 +52,7 @@ struct LedgerRow: Codable, Equatable, Sendable {
                         descriptor(.custom(name: place.domain, scope: place.scope)),
                         at: StorageNamespace(domain: place.domain, scope: place.scope, directory: place.directory))
                 }
-                return AnyStorageKey(descriptor(try StorageDomain(name: parts.domain, filledIn: parts.scope ?? "")))
+                return AnyStorageKey(descriptor(try StorageDomain(name: parts.domain, scope: parts.scope)))
             }
         }
     }
