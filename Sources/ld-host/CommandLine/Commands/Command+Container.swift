@@ -30,6 +30,8 @@ extension Command {
                 members["formerVersionKeys"] = AnyCodable(former.map { AnyCodable($0) })
             }
             try Output.json(AnyCodable(members))
+            // Where a step is there, it has answered them.
+            guard pair.missingStep != nil else { continue }
             for question in pair.questions { Output.remark("ld-host: \(question)") }
         }
         for container in gone {
