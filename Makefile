@@ -22,7 +22,7 @@ AS_ROOT = AsRoot
 CAMPAIGNS = CommandLineTests\.([A-Za-z]*Campaign|[A-Za-z]*Crowd|BackupLoad|KilledCopy|LargeValue|MigrationRace|RingLock|SetsBesideMoves)Tests
 
 # Tests that compute for hours if they run whole and are not optimized. make torture runs them from a build of their own.
-SIMULATION = SimulationTests
+SIMULATION = SimulationTests|HistoriesTests
 OPTIMIZED = --configuration release -Xswiftc -enable-testing --scratch-path .build/optimized
 
 # What makes and checks Debian packages.

@@ -1,0 +1,37 @@
+import LocalDataAPI
+import TestSupport
+import Testing
+
+@testable import LocalDataHost
+
+/// Whatever the releases of an app change, and whatever its users do, each acknowledged value is read by its current
+/// key, or an error says why not.
+///
+/// `LOCALDATA_HISTORIES` chooses the kinds of events, by names with commas between them.
+@Suite("histories of releases", .timeLimit(.minutes(TestRun.isTorture ? 300 : 10))) struct HistoriesTests {
+    private static let kinds = HistoryKind.allCases.filter { kind in
+        TestRun.environment["LOCALDATA_HISTORIES"] == nil
+            ? !HistoryKind.left.contains(kind) : TestRun.isWanted(kind.rawValue, in: "LOCALDATA_HISTORIES")
+    }
+
+    @Test("each acknowledged value is read by its current key") func histories() async throws {
+        let (first, count) = ((TestRun.seed - 1) * 1_000_000, UInt64(TestRun.isTorture ? 10_000 : 300))
+        let findings = try await HistoryCampaign(kinds: Set(Self.kinds)).failures(first..<first + count)
+        for story in findings.stories { Issue.record("\(story)") }
+        let summary = findings.summary
+        #expect(findings.failures.isEmpty, "\(summary)")
+        // A host that refuses everything would lose nothing.
+        #expect(findings.refusals * 5 < findings.reads, "\(summary)")
+    }
+}
+
+/// Proves the histories: they find the typical faults of such a host.
+@Suite("faults that histories find", .timeLimit(.minutes(10))) struct HistoryFaultTests {
+    @Test("a fault of the host is found", arguments: HistoryFault.allCases)
+    func find(_ fault: HistoryFault) async throws {
+        let found = try await withTaskExecutorPreference(WaitingThreads.shared) {
+            try await HistoryCampaign(kinds: fault.kinds).finds(fault)
+        }
+        #expect(found, "\(HistoryFault.most) histories do not find it")
+    }
+}

@@ -1,0 +1,67 @@
+/// A kind of event in a history. A history is made of those that are enabled.
+enum HistoryKind: String, CaseIterable, Sendable {
+    /// Keys get another place.
+    case places
+    /// A key returns to a place that it had.
+    case returns
+    /// Keys get another name, with a migration that says so.
+    case names
+    /// Keys get another type or serializer, with a migration.
+    case types
+    /// Keys are protected from some release on.
+    case policies
+    /// A later release protects less.
+    case weaker
+    /// Some releases register a catalog, others do not.
+    case catalogs
+    /// All releases register a catalog.
+    case catalogued
+    /// Releases set a sub-directory for files.
+    case subDirectories
+    /// A user skips a release.
+    case skips
+    /// A user skips a release in which a key got another name.
+    case skippedNames
+    /// A user goes back to an earlier release.
+    case downgrades
+    /// Values are removed.
+    case removals
+    /// Two keys with one name are used side by side.
+    case twins
+    /// Preferences are in a database.
+    case databases
+    /// Types are versions of a chain.
+    case chains
+    /// Users back up and restore.
+    case backups
+    /// Another app has the same keys.
+    case secondApp
+    /// Apps have containers, whose settings get other names and types.
+    case containers
+    /// Apps with containers register catalogs of their keys.
+    case cataloguedContainers
+    /// Settings are set before their container is open.
+    case early
+    /// Containers get another prefix or name.
+    case branches
+    /// The code of such a container has the step, but names no former version key.
+    case undeclared
+    /// A container gets settings of another one, or gives it some.
+    case splits
+    /// Users set values with the program in between.
+    case tool
+    /// Apps ask whether a value exists.
+    case exists
+    /// Synchronous code reads values.
+    case readsAtOnce
+    /// Values are read and changed by `update`.
+    case updates
+    /// Values are written in batches.
+    case batches
+
+    /// The kinds that are left out unless a person asks for them.
+    static let left: Set<HistoryKind> = [
+        .places, .returns, .weaker, .subDirectories, .downgrades, .skippedNames, .twins, .exists, .readsAtOnce,
+        .backups, .branches, .undeclared, .cataloguedContainers, .early, .secondApp,
+    ]
+}

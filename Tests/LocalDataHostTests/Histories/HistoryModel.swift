@@ -1,0 +1,40 @@
+/// What must be true of the values of a history, as simple as it can be said: the last acknowledged content of each.
+struct HistoryModel {
+    /// What is known of one value.
+    struct Value {
+        /// The last acknowledged number; `nil` if the value was never written, or was removed.
+        var content: Int?
+        /// Whether it may have been lost, or be any of several contents, without anybody's fault.
+        var isUnknown = false
+        /// The declarations under which a copy of it may lie somewhere, the latest last.
+        var trail: [(release: Int, key: HistoryKey, subDirectory: String?)] = []
+    }
+
+    /// By app and value.
+    var values: [[Value]]
+    /// The numbers in the settings of the first app's containers.
+    var settings: [Int?]
+    /// The latest release that has opened its containers.
+    var opened = 0
+
+    init(_ history: History) {
+        values = history.apps.map { app in app.releases[0].keys.map { _ in Value() } }
+        settings = Array(repeating: nil, count: history.settings)
+    }
+}
+
+extension HistoryModel.Value {
+    /// Why a release may refuse to read this value with an error; `nil` if it has no reason to.
+    func reasonToRefuse(_ key: HistoryKey, of release: Int) -> String? {
+        for earlier in trail where earlier.key != key {
+            let old = earlier.key
+            if old.isProtected, !key.isProtected { return "the key protects less than \(old.words) did" }
+            if earlier.release > release { return "release \(earlier.release + 1) was here" }
+            if old.name == key.name, old.place == key.place, old.isSealed != key.isSealed { return "another policy" }
+            if case .link(let version, _) = old.type, case .link(_, let since) = key.type, version < since {
+                return "the chain no longer reads version \(version)"
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,229 @@
+import FoundationEssentials
+import LocalDataAPI
+import TestSupport
+
+@testable import LocalDataHost
+
+/// Plays a history on the real host, and checks each answer.
+final class HistoryRun {
+    /// Something that must not be.
+    struct Failure: Error {
+        /// One word for its kind, so that different failures of one kind count once.
+        let kind: String
+        let words: String
+    }
+
+    let history: History
+    let home: HistoryHome
+    var model: HistoryModel
+    var number = 0
+    /// The last backup, and what it must bring back.
+    var backup: (path: String, model: HistoryModel)?
+    /// The folder of the backups, which a new machine does not lose.
+    let outside: TemporaryFolder
+    /// What has happened so far.
+    var log: [String] = []
+    /// How often a value was refused for a reason.
+    var refusals = 0
+    var reads = 0
+
+    /// The fault that the host has; `nil` for none.
+    let fault: HistoryFault?
+    /// What was recorded of places at the end of the first process.
+    var firstPlaces: Data?
+
+    init(_ history: History, _ fault: HistoryFault? = nil) throws {
+        (self.history, self.fault) = (history, fault)
+        home = try HistoryHome(usesDatabase: history.usesDatabase)
+        model = HistoryModel(history)
+        outside = try TemporaryFolder(inMemory: true)
+    }
+
+    /// - Returns: The first thing that is wrong; `nil` if nothing is.
+    func run() async throws -> Failure? {
+        do {
+            for (index, launch) in history.launches.enumerated() {
+                let isLast = !history.launches[(index + 1)...].contains { $0.app == launch.app }
+                try await play(launch, isLast: isLast)
+            }
+        } catch let failure as Failure {
+            return failure
+        }
+        return nil
+    }
+
+    private func play(_ launch: History.Launch, isLast: Bool) async throws {
+        let app = history.apps[launch.app]
+        log.append("start of \(app.identifier) \(launch.release + 1).0")
+        if case .restore? = launch.steps.first { try await restore() }
+        try await strike(before: launch)
+        let router: StorageRouter
+        do { router = try await home.start(app, launch.release) } catch {
+            throw Failure(kind: "start", words: "the release cannot start: \(error)")
+        }
+        var launch = Session(app: launch.app, release: launch.release, router: router, steps: launch.steps)
+        for step in launch.steps {
+            let bytes = try await bytes(before: step, launch)
+            try await play(step, &launch)
+            try await strike(after: step, bytes, launch)
+        }
+        for value in app.releases[launch.release].keys.indices where isLast && !history.unneeded.contains(value) {
+            try await read(value, .get, &launch)
+        }
+        if isLast, !app.releases[launch.release].containers.isEmpty, history.settings > 0 {
+            try await open(launch, changing: nil)
+        }
+        for value in model.values[launch.app].indices { note(launch, value) }
+        try await strike(after: launch)
+    }
+
+    /// A process that runs.
+    struct Session {
+        let app: Int
+        let release: Int
+        let router: StorageRouter
+        let steps: [History.Step]
+        /// Values that were read so far, so that `getNow` can answer.
+        var seen: Set<Int> = []
+    }
+
+    func key(_ value: Int, _ session: Session) -> HistoryKey {
+        history.apps[session.app].releases[session.release].keys[value]
+    }
+
+    /// The value may now lie where this release keeps it.
+    func note(_ session: Session, _ value: Int) {
+        let folder = history.apps[session.app].releases[session.release].subDirectory
+        let (known, key) = (model.values[session.app][value].trail, key(value, session))
+        guard known.last.map({ $0.key != key || $0.release != session.release }) ?? true else { return }
+        model.values[session.app][value].trail.append((session.release, key, folder))
+    }
+
+    private func play(_ step: History.Step, _ session: inout Session) async throws {
+        switch step {
+        case .read(let value, let way): try await read(value, way, &session)
+        case .write(let value, let way): try await write(value, way, session)
+        case .writeTogether(let values): try await writeTogether(values, session)
+        case .remove(let value):
+            if isBehind(value, session) { return }
+            try await change(session, [value], "removal", to: [nil]) {
+                try await key(value, session).access(in: home.path).remove(session.router)
+            }
+        case .open: try await open(session, changing: nil)
+        case .change(let setting, let isBefore): try await open(session, changing: setting, isBefore: isBefore)
+        case .migrate:
+            do { _ = try await session.router.migrate() } catch { log.append("  migrate all: \(error)") }
+        case .toolSet(let value): try await setWithTool(value, session)
+        case .toolGet(let value): try await getWithTool(value, session)
+        case .backUp: try await backUp()
+        case .restore: break
+        }
+    }
+}
+
+extension HistoryRun {
+    /// Whether a later release was here that has another name for the value: this one cannot know it.
+    private func isBehind(_ value: Int, _ session: Session) -> Bool {
+        let name = key(value, session).name
+        return model.values[session.app][value].trail.contains { $0.release > session.release && $0.key.name != name }
+    }
+
+    private func write(_ value: Int, _ way: HistoryWriting, _ session: Session) async throws {
+        number += 1
+        let number = number
+        // Then both names would have a value, of which the migration keeps the one that it finds at its destination.
+        if isBehind(value, session) { return }
+        try await change(session, [value], "\(way)", to: [number]) {
+            try await key(value, session).access(in: home.path).write(number, way, session.router)
+        }
+    }
+
+    private func writeTogether(_ values: [Int], _ session: Session) async throws {
+        let values = values.filter { !isBehind($0, session) }
+        let numbers = values.map { number + $0 + 1 }
+        number += (values.max() ?? 0) + 1
+        try await change(session, values, "batch", to: numbers) {
+            let keys = try values.map { try key($0, session).access(in: home.path) }
+            try await session.router.batch { batch in
+                for (key, number) in zip(keys, numbers) { try key.add(number, to: &batch) }
+            }
+        }
+    }
+
+    func change(
+        _ session: Session, _ values: [Int], _ way: String, to numbers: [Int?], _ body: () async throws -> Void
+    ) async throws {
+        let what =
+            "\(way) of \(values.map(History.name).joined(separator: ", ")): "
+            + numbers.map { $0.map(String.init) ?? "nothing" }.joined(separator: ", ")
+        do { try await body() } catch {
+            log.append("  \(what): \(error)")
+            let reasons = values.compactMap {
+                model.values[session.app][$0].reasonToRefuse(key($0, session), of: session.release)
+            }
+            guard reasons.isEmpty else { return }
+            throw Failure(kind: "\(way) refused: \(Self.code(of: error))", words: "\(what) was refused: \(error)")
+        }
+        log.append("  \(what)")
+        for (value, number) in zip(values, numbers) {
+            model.values[session.app][value].content = number
+            model.values[session.app][value].trail = []
+            model.values[session.app][value].isUnknown = false
+            note(session, value)
+        }
+    }
+
+    private func read(_ value: Int, _ way: HistoryReading, _ session: inout Session) async throws {
+        reads += 1
+        let (expected, key) = (model.values[session.app][value].content, key(value, session))
+        let what = "\(way) of \(History.name(of: value)), which is \(expected.map(String.init) ?? "absent")"
+        let found: Int?
+        do { found = try await answer(way, key, session) } catch {
+            log.append("  \(what): \(error)")
+            if model.values[session.app][value].isUnknown { return }
+            if way == .getNow, !session.seen.contains(value), (error as? StorageError)?.code == .unsupported { return }
+            if model.values[session.app][value].reasonToRefuse(key, of: session.release) != nil {
+                refusals += 1
+                guard "\(error)".contains(key.name) else {
+                    throw Failure(kind: "unnamed", words: "\(what): the error does not name the key: \(error)")
+                }
+                return
+            }
+            throw Failure(kind: "\(way) refused: \(Self.code(of: error))", words: "\(what) was refused: \(error)")
+        }
+        log.append("  \(what): \(found.map(String.init) ?? "absent")")
+        if model.values[session.app][value].isUnknown { return }
+        if !way.isBlind, way != .getNow { session.seen.insert(value) }
+        guard way.isBlind ? (found == nil) == (expected == nil) : found == expected else {
+            if expected == nil, mayBeTwin(value, session) { return }
+            if found == nil, isBehind(value, session) { return }
+            let kind = found == nil ? "lost" : expected == nil ? "came back" : "wrong"
+            throw Failure(
+                kind: "\(way) \(kind)", words: "\(what), gave \(found.map(String.init) ?? "nothing")")
+        }
+    }
+
+    private func answer(_ way: HistoryReading, _ key: HistoryKey, _ session: Session) async throws -> Int? {
+        do { return try await key.access(in: home.path).read(way, session.router) } catch {
+            if fault == .hidesErrors { return nil }
+            throw error
+        }
+    }
+
+    /// Without a catalog, a key that was never written may get a copy of one with its name.
+    private func mayBeTwin(_ value: Int, _ session: Session) -> Bool {
+        let releases = history.apps[session.app].releases
+        let name = releases[session.release].keys[value].name
+        return releases.contains { release in
+            release.keys.indices.contains { $0 != value && release.keys[$0].name == name }
+        }
+    }
+
+    static func code(of error: any Error) -> String {
+        switch error {
+        case let error as StorageError: "\(error.code)"
+        case let error as MigrationError: "\(error.code)"
+        default: "\(type(of: error))"
+        }
+    }
+}
