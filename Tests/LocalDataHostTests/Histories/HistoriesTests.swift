@@ -9,14 +9,15 @@ import Testing
 ///
 /// `LOCALDATA_HISTORIES` chooses the kinds of events, by names with commas between them.
 @Suite("histories of releases", .timeLimit(.minutes(TestRun.isTorture ? 300 : 10))) struct HistoriesTests {
-    private static let kinds = HistoryKind.allCases.filter { kind in
+    private static let campaigns: [Set<HistoryKind>] =
         TestRun.environment["LOCALDATA_HISTORIES"] == nil
-            ? !HistoryKind.left.contains(kind) : TestRun.isWanted(kind.rawValue, in: "LOCALDATA_HISTORIES")
-    }
+        ? HistoryKind.campaigns
+        : [Set(HistoryKind.allCases.filter { TestRun.isWanted($0.rawValue, in: "LOCALDATA_HISTORIES") })]
 
-    @Test("each acknowledged value is read by its current key") func histories() async throws {
+    @Test("each acknowledged value is read by its current key", arguments: campaigns)
+    func histories(_ kinds: Set<HistoryKind>) async throws {
         let (first, count) = ((TestRun.seed - 1) * 1_000_000, UInt64(TestRun.isTorture ? 10_000 : 300))
-        let findings = try await HistoryCampaign(kinds: Set(Self.kinds)).failures(first..<first + count)
+        let findings = try await HistoryCampaign(kinds: kinds).failures(first..<first + count)
         for story in findings.stories { Issue.record("\(story)") }
         let summary = findings.summary
         #expect(findings.failures.isEmpty, "\(summary)")

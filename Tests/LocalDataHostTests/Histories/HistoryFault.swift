@@ -9,8 +9,12 @@ import TestSupport
 enum HistoryFault: String, CaseIterable, Sendable {
     /// Where values were written is not recorded.
     case forgetsPlaces
-    /// Of the places of a key, only those of the app's first start are recorded.
+    /// Only what an app itself stores is recorded, and not where the host has brought it.
     case forgetsMoves
+    /// What is stored in a file is recorded for some folders only.
+    case forgetsOrder
+    /// That a value was removed is not recorded.
+    case forgetsRemovals
     /// Of a batch, only the first change is made.
     case tearsBatches
     /// A removed value is still there.
@@ -29,13 +33,13 @@ enum HistoryFault: String, CaseIterable, Sendable {
     case dropsSettings
     /// A backup lacks a value.
     case restoresLess
-    /// A value that was moved is copied again from where it was.
-    case revivesOldCopies
 
     /// The kinds of events in histories that show it.
     var kinds: Set<HistoryKind> {
         switch self {
         case .forgetsPlaces, .forgetsMoves: [.places, .catalogued]
+        case .forgetsOrder: [.places, .returns]
+        case .forgetsRemovals: [.places, .removals]
         case .tearsBatches: [.batches]
         case .keepsRemoved: [.removals]
         case .losesWrites, .mixesAddresses: []
@@ -43,7 +47,6 @@ enum HistoryFault: String, CaseIterable, Sendable {
         case .hidesErrors: [.chains, .downgrades]
         case .stampsEarly, .dropsSettings: [.containers]
         case .restoresLess: [.backups]
-        case .revivesOldCopies: [.names]
         }
     }
 
@@ -100,10 +103,10 @@ extension HistoryRun {
     func strike(after session: Session) async throws {
         let keys = history.apps[session.app].releases[session.release].keys
         switch fault {
-        case .forgetsPlaces: try home.changePlaces { _ in nil }
-        case .forgetsMoves:
-            try home.changePlaces { [firstPlaces] in firstPlaces ?? $0 }
-            if firstPlaces == nil { firstPlaces = try home.places() }
+        case .forgetsPlaces: try home.removePlaces { _ in true }
+        case .forgetsMoves: try home.removePlaces { $0.contains("\"found\"") || $0.contains("\"left\"") }
+        case .forgetsOrder: try home.removePlaces { $0.contains("\"set\"") && $0.contains("documents") }
+        case .forgetsRemovals: try home.removePlaces { $0.contains("\"removed\"") }
         case .mixesTags:
             for (value, key) in keys.enumerated() {
                 guard case .link(let version, let since) = key.type, version > since else { continue }
@@ -124,17 +127,6 @@ extension HistoryRun {
                         name: name, domain: .userDefaults(), security: .none, owner: "", description: "")
                     _ = try await session.router.access().resolveUnlisted(KeyReference(key)).remove()
                 }
-            }
-        case .revivesOldCopies:
-            for (value, key) in keys.enumerated() {
-                guard let source = key.sources.first, source.type == key.type, source.format == key.format else {
-                    continue
-                }
-                let old = AnyStorageKey(try source.access(in: home.path).erased.descriptor)
-                let resolved = try await session.router.access().resolveUnlisted(KeyReference(old))
-                guard let data = try? await stored(value, session).data() else { continue }
-                try await resolved.set(data)
-                _ = try await stored(value, session).remove()
             }
         default: break
         }

@@ -53,7 +53,8 @@ struct HistoryGenerator {
         var folder: String?
         for number in 0..<count {
             if number > 0 {
-                for value in keys.indices where chance(45) {
+                // Twins stay where they are, or one would get to the other's place.
+                for value in keys.indices where chance(45) && keys.count(where: { $0.name == keys[value].name }) == 1 {
                     keys[value] = changed(keys[value], past[value])
                     past[value].append(keys[value])
                 }
@@ -102,7 +103,8 @@ struct HistoryGenerator {
             return next
         }
         let isLink = if case .link = key.type { true } else { false }
-        if !isLink, has(.names, 20) || has(.types, 15) {
+        let mayRename = !isLink && (key.sources.isEmpty || kinds.contains(.skippedNames))
+        if mayRename, has(.names, 20) || has(.types, 15) {
             next.name = "\(key.name)x"
             next.sources = [key]
             if has(.types, 50) {
@@ -205,22 +207,11 @@ struct HistoryGenerator {
             if current[0] > 0, has(.downgrades, 15) {
                 current[0] -= 1
             } else {
-                current[0] = next(current[0], of: apps[0])
+                current[0] = min(current[0] + (has(.skips, 20) ? 2 : 1), apps[0].releases.count - 1)
             }
             launches.append(launch(0, current[0], apps[0], isFirst: false))
         }
         return launches
-    }
-
-    /// The release that the user gets after another one.
-    private mutating func next(_ release: Int, of app: History.App) -> Int {
-        guard has(.skips, 20), release + 2 < app.releases.count else { return release + 1 }
-        guard !kinds.contains(.skippedNames) else { return release + 2 }
-        let (before, skipped, after) = (app.releases[release], app.releases[release + 1], app.releases[release + 2])
-        let isNamed = before.keys.indices.contains {
-            before.keys[$0].name != skipped.keys[$0].name && skipped.keys[$0].name != after.keys[$0].name
-        }
-        return isNamed ? release + 1 : release + 2
     }
 
     private mutating func launch(_ app: Int, _ release: Int, _ code: History.App, isFirst: Bool) -> History.Launch {
@@ -242,7 +233,8 @@ struct HistoryGenerator {
         }
         if usesTool, chance(40) {
             let value = draw(values)
-            steps.append(chance(50) ? .toolGet(value) : .toolSet(value))
+            let looks = chance(50) && (!code.releases[release].keys[value].isSealed || kinds.contains(.sealedLooks))
+            steps.append(looks ? .toolGet(value) : .toolSet(value))
             steps.append(.read(value, draw(readings)))
         }
         if values.count > 1, has(.batches, 15) {

@@ -15,6 +15,9 @@ struct HistoryKey: Hashable, Sendable {
     /// The declaration that its migration takes older data from, if it has one.
     var sources: [HistoryKey] = []
 
+    /// This declaration, and all that its migration may take data from.
+    var andSources: [HistoryKey] { [self] + sources.flatMap(\.andSources) }
+
     var isProtected: Bool { isSealed || place.protects }
 
     /// The release's line of code, in words.

@@ -20,7 +20,7 @@ enum HistoryKind: String, CaseIterable, Sendable {
     case subDirectories
     /// A user skips a release.
     case skips
-    /// A user skips a release in which a key got another name.
+    /// Keys get another name more than once, so that a user may skip one of the names.
     case skippedNames
     /// A user goes back to an earlier release.
     case downgrades
@@ -50,6 +50,8 @@ enum HistoryKind: String, CaseIterable, Sendable {
     case splits
     /// Users set values with the program in between.
     case tool
+    /// Users look with the program at values that their keys' policies seal.
+    case sealedLooks
     /// Apps ask whether a value exists.
     case exists
     /// Synchronous code reads values.
@@ -59,9 +61,12 @@ enum HistoryKind: String, CaseIterable, Sendable {
     /// Values are written in batches.
     case batches
 
-    /// The kinds that are left out unless a person asks for them.
-    static let left: Set<HistoryKind> = [
-        .places, .returns, .weaker, .subDirectories, .downgrades, .skippedNames, .twins, .exists, .readsAtOnce,
-        .backups, .branches, .undeclared, .cataloguedContainers, .early, .secondApp,
+    /// The kinds that are played together, unless a person chooses others. What is in none of them is not handled yet.
+    static let campaigns: [Set<HistoryKind>] = [
+        [
+            .names, .types, .chains, .skips, .catalogs, .batches, .updates, .containers, .splits, .databases, .tool,
+            .removals,
+        ],
+        [.places, .returns, .subDirectories, .catalogs, .updates, .batches, .skips],
     ]
 }

@@ -30,7 +30,11 @@ extension HistoryModel.Value {
             let old = earlier.key
             if old.isProtected, !key.isProtected { return "the key protects less than \(old.words) did" }
             if earlier.release > release { return "release \(earlier.release + 1) was here" }
-            if old.name == key.name, old.place == key.place, old.isSealed != key.isSealed { return "another policy" }
+            if key.andSources.contains(where: {
+                $0.name == old.name && $0.place == old.place && $0.isSealed != old.isSealed
+            }) {
+                return "another policy"
+            }
             if case .link(let version, _) = old.type, case .link(_, let since) = key.type, version < since {
                 return "the chain no longer reads version \(version)"
             }

@@ -29,8 +29,6 @@ final class HistoryRun {
 
     /// The fault that the host has; `nil` for none.
     let fault: HistoryFault?
-    /// What was recorded of places at the end of the first process.
-    var firstPlaces: Data?
 
     init(_ history: History, _ fault: HistoryFault? = nil) throws {
         (self.history, self.fault) = (history, fault)
@@ -122,6 +120,12 @@ final class HistoryRun {
 }
 
 extension HistoryRun {
+    /// Whether an error says that two places have a value, which without a catalog may be those of two keys.
+    private func isConflict(_ error: any Error, _ session: Session) -> Bool {
+        let hasCatalogs = history.apps[session.app].releases.allSatisfy(\.hasCatalog)
+        return !hasCatalogs && (error as? MigrationError)?.code == .conflict
+    }
+
     /// Whether a later release was here that has another name for the value: this one cannot know it.
     private func isBehind(_ value: Int, _ session: Session) -> Bool {
         let name = key(value, session).name
@@ -161,7 +165,7 @@ extension HistoryRun {
             let reasons = values.compactMap {
                 model.values[session.app][$0].reasonToRefuse(key($0, session), of: session.release)
             }
-            guard reasons.isEmpty else { return }
+            guard reasons.isEmpty, !isConflict(error, session) else { return }
             throw Failure(kind: "\(way) refused: \(Self.code(of: error))", words: "\(what) was refused: \(error)")
         }
         log.append("  \(what)")
@@ -182,7 +186,8 @@ extension HistoryRun {
             log.append("  \(what): \(error)")
             if model.values[session.app][value].isUnknown { return }
             if way == .getNow, !session.seen.contains(value), (error as? StorageError)?.code == .unsupported { return }
-            if model.values[session.app][value].reasonToRefuse(key, of: session.release) != nil {
+            let reason = model.values[session.app][value].reasonToRefuse(key, of: session.release)
+            if reason != nil || isConflict(error, session) {
                 refusals += 1
                 guard "\(error)".contains(key.name) else {
                     throw Failure(kind: "unnamed", words: "\(what): the error does not name the key: \(error)")
