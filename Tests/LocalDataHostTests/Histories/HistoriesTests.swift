@@ -16,7 +16,8 @@ import Testing
 
     @Test("each acknowledged value is read by its current key", arguments: campaigns)
     func histories(_ kinds: Set<HistoryKind>) async throws {
-        let (first, count) = ((TestRun.seed - 1) * 1_000_000, UInt64(TestRun.isTorture ? 10_000 : 300))
+        let first = (TestRun.seed - 1) * 1_000_000
+        let count = UInt64(TestRun.isTorture ? 10_000 / Self.campaigns.count : 300)
         let findings = try await HistoryCampaign(kinds: kinds).failures(first..<first + count)
         for story in findings.stories { Issue.record("\(story)") }
         let summary = findings.summary
