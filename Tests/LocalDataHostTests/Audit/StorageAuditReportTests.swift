@@ -61,7 +61,7 @@ struct StorageAuditReportTests {
         #expect(report.routes.first { $0.domain == "x.gone" }?.problem?.contains("no-such-component") == true)
 
         let grouped = await StorageAuditReport.renderGlobalRegistryGrouped(of: router)
-        #expect(grouped.contains("catalog App: 5 keys") && grouped.contains("stored, in no catalog: 1 keys"))
+        #expect(grouped.contains("catalog App: 5 keys") && grouped.contains("stored, in no catalog: 1 key"))
         let flat = await StorageAuditReport.renderGlobalRegistry(of: router)
         #expect(!flat.contains("catalog App") && flat.contains("userDefaults/stray"))
         for text in [grouped, flat, report.html()] { #expect(!text.contains("secret value")) }

@@ -19,10 +19,10 @@ struct StoreProvider: ConfigProvider {
 
     var providerName: String { "StoreProvider[\(domain)]" }
 
+    /// Without an owner, as it reads what other parts of the app, or other apps, own.
     private func entry(_ name: String) -> StorageKey<Data> {
         StorageKey(
-            name: name, domain: domain, security: security, serializer: .data, owner: "Configuration",
-            description: "A setting.")
+            name: name, domain: domain, security: security, serializer: .data, owner: "", description: "A setting.")
     }
 
     private func result(_ data: Data?, _ name: String, _ type: ConfigType) throws -> LookupResult {

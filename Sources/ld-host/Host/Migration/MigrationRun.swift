@@ -84,7 +84,9 @@ struct MigrationRun: Sendable {
         }
         await engine.noteBrought(
             changed.compactMap { entry in
-                entry.change?.isSet == true ? entry.setter.map { ($0.descriptor, entry.resolved) } : nil
+                guard entry.change?.isSet == true, let setter = entry.setter else { return nil }
+                // A pack does not know the owner of an app's key.
+                return (migration.pack == nil ? setter.descriptor : setter.descriptor.withoutOwner, entry.resolved)
             }, from: migration.sources)
         return await cleaned(chunk.row, chunk.page, work.result.became(outcome, work.duration))
     }

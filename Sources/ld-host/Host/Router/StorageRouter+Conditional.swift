@@ -151,7 +151,11 @@ extension StorageRouter {
             _ = try await chained(key, chain)
         } else {
             let engine = try await engine()
-            if try await engine.mayBringData(to: key) { try await engine.bringData(to: AnyStorageKey(key)) }
+            // A value that is there is read as it is, as by 'get', whatever its migration's source is like.
+            if try await engine.mayBringData(to: key), try await !resolved.exists() {
+                try await engine.bringData(to: AnyStorageKey(key))
+            }
+            await noteFound(resolved, .from(key))
         }
         resolved.isSettled.store(true, ordering: .relaxed)
         return resolved

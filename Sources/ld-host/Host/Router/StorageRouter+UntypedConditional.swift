@@ -110,7 +110,9 @@ extension StorageRouter {
         guard !resolved.isSettled.load(ordering: .relaxed) else { return resolved }
         try await keepUnread(key, resolved)
         let engine = try await engine()
-        if try await engine.mayBringData(to: key) { try await engine.bringData(to: key) }
+        if try await engine.mayBringData(to: key), try await !resolved.exists() {
+            try await engine.bringData(to: key)
+        }
         resolved.isSettled.store(true, ordering: .relaxed)
         return resolved
     }

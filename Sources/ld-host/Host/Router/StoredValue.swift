@@ -74,8 +74,9 @@ public final class StoredValue<Value: Codable & Sendable>: Sendable {
         show(try await router.stored(key), loadedAt: revision)
     }
 
-    /// The number of values set here so far.
-    var currentRevision: Int { state.withLock { $0.revision } }
+    /// The number of values set here so far; -1 while one of them is not written yet, since what is read meanwhile may
+    /// be older.
+    var currentRevision: Int { state.withLock { $0.writing == nil ? $0.revision : -1 } }
 
     /// Takes over what is stored, unless a value was set here since a revision.
     func show(_ stored: Value?, loadedAt revision: Int) {

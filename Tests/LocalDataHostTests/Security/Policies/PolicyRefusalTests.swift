@@ -124,7 +124,7 @@ import Testing
             try await expectRefused(textKey("token", domain, security: .recommended), router, "absent")
         }
         try await expectRefused(textKey("token", .encryptedFileSystem()), router, "absent")
-        #expect(home.files("data").count == 1)
+        #expect(home.files("data").filter { !$0.key.hasSuffix("places.jsonl") }.count == 1)
     }
 
     @Test("keys of the host's own are neither read nor written nor listed as values")

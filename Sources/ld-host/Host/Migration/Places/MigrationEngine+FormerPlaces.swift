@@ -10,9 +10,7 @@ extension MigrationEngine {
     /// - Parameter isUse: Whether the app uses the keys there now.
     func note(_ events: [(event: PlaceEvent, key: StorageKeyDescriptor, place: StorageNamespace)], isUse: Bool) async {
         let (history, folders, app) = (history, settings.folders, settings.appID)
-        let entries = events.filter { !$0.key.owner.isEmpty }.map {
-            (event: $0.event, entry: PlaceEntry($0.key, at: $0.place, of: app))
-        }
+        let entries = events.map { (event: $0.event, entry: PlaceEntry($0.key, at: $0.place, of: app)) }
         guard !entries.isEmpty else { return }
         _ = try? await onIOThread { () throws(StorageError) in history.add(entries, isUse: isUse, folders) }
     }
@@ -38,7 +36,7 @@ extension MigrationEngine {
             resolved.isNoted.store(true, ordering: .relaxed)
             resolved.isUsed.store(true, ordering: .relaxed)
         }
-        let lasting = writes.filter { !$0.resolved.open.isGoneWithProcess }
+        let lasting = writes.filter { !$0.resolved.open.isGoneWithProcess && !$0.key.owner.isEmpty }
         await note(lasting.map { (.set, $0.key, $0.resolved.address.place) }, isUse: true)
     }
 
@@ -63,9 +61,14 @@ extension MigrationEngine {
         if !history.isLoaded(folders) {
             try await onIOThread { () throws(StorageError) in history.refresh(folders) }
         }
-        // What was restored may belong to this app.
-        return history.record(of: PlaceHistory.Key(app: settings.appID, owner: owner, name: name))
-            ?? history.record(of: PlaceHistory.Key(app: "", owner: owner, name: name))
+        let app = settings.appID
+        let own = history.record(of: PlaceHistory.Key(app: app, owner: owner, name: name))
+        // What a pack has brought has no owner, and what was restored may belong to this app.
+        let others = [
+            history.record(of: PlaceHistory.Key(app: app, owner: "", name: name)),
+            app.isEmpty ? nil : history.record(of: PlaceHistory.Key(app: "", owner: owner, name: name)),
+        ].compactMap { $0 }
+        return others.isEmpty ? own : others.reduce(own ?? PlaceRecord()) { $0.adding($1) }
     }
 
     /// Whether a key's value may be at another place than `place`.
@@ -127,9 +130,7 @@ extension MigrationEngine {
         }
         let isCatalogued = snapshot.isCatalogued(StorageAddress(place, name: descriptor.name))
         // A value here that is older than that one is not the key's any more.
-        let isOlder =
-            record.isSuspect(place, of: descriptor.domain, isListed: isCatalogued)
-            && source.set > (record[place]?.last ?? 0)
+        let isOlder = record.isSuspect(place, of: descriptor.domain) && source.set > (record[place]?.last ?? 0)
         return AnyStorageMigration(
             FormerPlaceMigration(
                 source: try await storedKey(source.entry), place: place, destination: key, isCopy: !isCatalogued,
@@ -195,9 +196,7 @@ extension MigrationEngine {
     func newerElsewhere(_ key: AnyStorageKey, _ resolved: ResolvedKey) async throws -> AnyStorageMigration? {
         let (descriptor, place) = (key.descriptor, resolved.address.place)
         guard let record = try await record(descriptor.owner, descriptor.name),
-            record.isSuspect(
-                place, of: descriptor.domain, isListed: snapshot.isCatalogued(resolved.address)),
-            try await resolved.exists()
+            record.isSuspect(place, of: descriptor.domain), try await resolved.exists()
         else { return nil }
         guard let migration = try await migrationFromFormerPlace(of: key), migration.conflictPolicy == .takeSource
         else {
@@ -302,6 +301,15 @@ extension MigrationEngine {
             }
         }
         return (migrations, conflicts)
+    }
+}
+
+extension StorageKeyDescriptor {
+    /// The same key, of nobody in particular.
+    var withoutOwner: Self {
+        StorageKeyDescriptor(
+            name: name, domain: domain, security: security, serializer: serializer, valueType: valueType, owner: "",
+            description: description)
     }
 }
 

@@ -4,8 +4,8 @@ internal import Synchronization
 /// Where the values of typed keys have been on this machine, so that a key whose domain, directory or sub-directory has
 /// changed finds its value: a file of lines beside the values, which grows when a key's value gets to another place.
 ///
-/// It is not synchronized: after a power loss the last lines may be missing, and are added with the next use. A key
-/// without an owner is not remembered, nor are more than 10,000 keys.
+/// It is not synchronized: after a power loss the last lines may be missing, and are added with the next use. Uses of a
+/// key without an owner are not remembered, nor are more than 10,000 keys.
 final class PlaceHistory: Sendable {
     struct Key: Hashable, Sendable {
         let app: String
@@ -34,7 +34,8 @@ final class PlaceHistory: Sendable {
             guard records[key] != nil || records.count < PlaceHistory.most else { return }
             order += 1
             records[key, default: PlaceRecord()].apply(line.event, line.entry, at: order)
-            guard line.event == .set || line.event == .found else { return }
+            // A value that was only brought may be another owner's.
+            guard line.event == .set else { return }
             owners[StorageAddress(line.entry.place, name: line.entry.name), default: []].insert(key)
         }
     }
@@ -88,7 +89,7 @@ final class PlaceHistory: Sendable {
             func isLeft(_ entry: PlaceEntry) -> Bool {
                 state.records[entry.key]?[entry.place].map { $0.left > $0.last } == true
             }
-            for (event, entry) in events where !entry.owner.isEmpty {
+            for (event, entry) in events {
                 // A use says nothing of the order, except where nothing is known.
                 let isKnown =
                     isUse && event == .found && state.records[entry.key]?[entry.place].map { $0.last > 0 } == true

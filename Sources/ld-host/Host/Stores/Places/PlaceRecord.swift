@@ -25,7 +25,9 @@ struct PlaceRecord: Sendable {
 
     /// Whether an event adds to what is known.
     func isNews(_ event: PlaceEvent, _ entry: PlaceEntry) -> Bool {
-        guard let known = self[entry.place] else { return event != .left && event != .removed }
+        guard let known = self[entry.place] else {
+            return event == .removed ? places.contains { $0.last > removed } : event != .left
+        }
         switch event {
         case .declared: return false
         case .found: return known.last == 0 || known.entry != entry || places.contains { $0.last > known.last }
@@ -84,12 +86,16 @@ extension PlaceRecord {
     }
 
     /// Whether a value at `place` may be older than one that was stored elsewhere.
-    ///
-    /// - Parameter isListed: Whether a catalog lists the key here. Otherwise a key elsewhere is another one, unless the
-    ///   value here was brought there, or from there.
-    func isSuspect(_ place: StorageNamespace, of domain: StorageDomain, isListed: Bool) -> Bool {
-        guard let here = self[place], here.last > 0, isListed || here.set == 0 || here.left > 0 else { return false }
+    func isSuspect(_ place: StorageNamespace, of domain: StorageDomain) -> Bool {
+        guard let here = self[place], here.last > 0 else { return false }
         return others(than: place, of: domain).contains { $0.set > here.last }
+    }
+
+    /// The same with the places of another record that this one does not have.
+    func adding(_ other: PlaceRecord) -> PlaceRecord {
+        var sum = self
+        sum.places += other.places.filter { self[$0.entry.place] == nil }
+        return sum
     }
 
     /// Whether the value at one place is newer than the last change of the key at another.
