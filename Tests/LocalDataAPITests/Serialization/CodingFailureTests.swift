@@ -64,8 +64,8 @@ import Testing
         let key = StorageKey<Int>(
             name: "size", domain: .userDefaults(), security: .none, serializer: .plist, owner: "tests", description: "")
         let writing = try #require(throws: StorageError.self) { try key.encode(5) }
-        #expect(writing.message.hasPrefix("'userDefaults/size': a Int could not be encoded"), "\(writing.message)")
+        #expect(writing.message.hasPrefix("'userDefaults/size': an Int could not be encoded"), "\(writing.message)")
         let reading = try #require(throws: StorageError.self) { try key.decode(Data("x".utf8)) }
-        #expect(reading.message.hasPrefix("'userDefaults/size': 1 stored bytes are not a Int"), "\(reading.message)")
+        #expect(reading.message.hasPrefix("'userDefaults/size': 1 stored bytes are not an Int"), "\(reading.message)")
     }
 }
