@@ -77,6 +77,25 @@ import Testing
         #expect(["slow", "memory"].contains(try await slow))
     }
 
+    @Test("callers that are the first to use a router, at once, share one store")
+    func firstUse() async throws {
+        for _ in 0..<200 {
+            let fixture = try FixtureBuilder()
+            defer { fixture.remove() }
+            let router = try StorageRouter.inMemory(fixture)
+            let names = (0..<8).map { "k\($0)" }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for name in names {
+                    group.addTask(executorPreference: IOExecutor.shared) {
+                        try await router.set("value", for: textKey(name))
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await router.names(in: .userDefaults(), prefix: "") == names)
+        }
+    }
+
     @Test("a bulk store reports each value once, and ends with the first failure")
     func bulk() async throws {
         let fixture = try FixtureBuilder()

@@ -153,29 +153,31 @@ struct StoreOpener: Sendable {
 /// A configured store, opened once, at its first use, and never closed. Snapshots with the same configuration of a
 /// store share its slot.
 final class StoreSlot: Sendable {
-    private struct State {
+    /// How the store is opened.
+    private struct Plan {
         var open: @Sendable () throws(StorageError) -> OpenStore
         /// The folders that stand for placeholders in the store's options, and in which its locks are.
         var folders: HostSettings.Folders
-        var opened: OpenStore?
     }
 
     let settings: HostSettings.Store
-    private let state: Mutex<State>
+    private let plan: Mutex<Plan>
+    private let opened = Mutex<OpenStore?>(nil)
+    private let isOpening = Atomic(false)
 
     init(
         settings: HostSettings.Store, folders: HostSettings.Folders,
         open: @escaping @Sendable () throws(StorageError) -> OpenStore
     ) {
         self.settings = settings
-        state = Mutex(State(open: open, folders: folders))
+        plan = Mutex(Plan(open: open, folders: folders))
     }
 
     /// The open store, if it has been used.
-    var current: OpenStore? { state.withLock { $0.opened } }
+    var current: OpenStore? { opened.withLock { $0 } }
 
     /// Forgets the keys of an open sealed store. A store that is being opened right now has none yet.
-    func forgetKeys() { _ = state.withLockIfAvailable { $0.opened?.sealing?.forgetKeys() } }
+    func forgetKeys() { _ = opened.withLockIfAvailable { $0?.sealing?.forgetKeys() } }
 
     /// Lets the slot serve a changed configuration: a store that is not open yet is opened as it says, with the plugins
     /// that it finds. An open store stays as it is.
@@ -185,24 +187,38 @@ final class StoreSlot: Sendable {
     func adopt(
         _ folders: HostSettings.Folders, _ open: @escaping @Sendable () throws(StorageError) -> OpenStore
     ) -> Bool {
-        let isAdopted = state.withLockIfAvailable { state in
-            guard let store = state.opened else {
-                state.open = open
-                state.folders = folders
-                return true
+        plan.withLock { plan in
+            if plan.folders != folders {
+                switch isLasting() {
+                case .some(nil): plan.folders = folders
+                case .some(false): return true
+                case .some(true), nil: return false
+                }
             }
-            return state.folders == folders || store.isGoneWithProcess
+            plan.open = open
+            return true
         }
-        // Nobody waits here for a store that asks for a passphrase, say.
-        return isAdopted ?? false
+    }
+
+    /// Whether the open store's values outlive the process; `.some(nil)` if it is not open, `nil` if it is being
+    /// opened.
+    private func isLasting() -> Bool?? {
+        while true {
+            if let isLasting = opened.withLockIfAvailable({ $0.map { !$0.isGoneWithProcess } }) { return isLasting }
+            // Nobody waits here for a store that asks for a passphrase, say. Others hold the lock for a moment only: to
+            // give up then would open the store a second time.
+            if isOpening.load(ordering: .acquiring) { return nil }
+        }
     }
 
     /// Opens the store if it is not open. May wait; the next call retries after a failure.
     func openIfNeeded() throws(StorageError) -> OpenStore {
-        try state.withLock { state throws(StorageError) in
-            if let store = state.opened { return store }
-            let store = try state.open()
-            state.opened = store
+        try opened.withLock { opened throws(StorageError) in
+            if let store = opened { return store }
+            isOpening.store(true, ordering: .releasing)
+            defer { isOpening.store(false, ordering: .releasing) }
+            let store = try plan.withLock { $0.open }()
+            opened = store
             return store
         }
     }
