@@ -99,20 +99,26 @@ private enum PastedProfile: VaultStorable {
         let home = try SealedHome()
         defer { home.remove() }
         let folder = FileDirectory.custom(URL(filePath: "\(home.folder)/own"))
-        for domain: StorageDomain in [
+        let domains: [StorageDomain] = [
             .userDefaults(suite: "team"), .userDefaults(suite: "settings"), .keychain(service: "team"),
             .appGroupUserDefaults(identifier: "group"), .appGroupFileSystem(id: "group"),
             .fileSystem(directory: folder), .encryptedFileSystem(directory: folder),
             .fileSystem(directory: .documents(of: "settings")), .fileSystem(directory: .caches(of: "settings")),
             .encryptedFileSystem(directory: .documents(of: "settings")), .custom(name: "own"),
-        ] {
-            let key = Self.key(domain, owner: "Team", "shared")
+        ]
+        for (index, domain) in domains.enumerated() {
+            let key = Self.key(domain, owner: "Team", "shared \(index)")
             try await launch("settings", in: home).set("together", for: key)
-            #expect(try await launch("editor", in: home).get(Self.key(domain, owner: "Team", "shared")) == "together")
+            let same = Self.key(domain, owner: "Team", "shared \(index)")
+            #expect(try await launch("editor", in: home).get(same) == "together")
         }
         let settings = try launch("settings", in: home)
-        for domain: StorageDomain in [.userDefaults(), .fileSystem(), .fileSystem(directory: .caches)] {
-            #expect(try await settings.get(Self.key(domain, owner: "Team", "shared")) == "together", "\(domain)")
+        let own: [(StorageDomain, Int)] = [
+            (.userDefaults(), 1), (.fileSystem(), 7), (.fileSystem(directory: .caches), 8),
+        ]
+        for (domain, index) in own {
+            let key = Self.key(domain, owner: "Team", "shared \(index)")
+            #expect(try await settings.get(key) == "together", "\(domain)")
         }
     }
 

@@ -52,16 +52,25 @@ struct MigrationEngine: Sendable {
                 "'\(key.descriptor.domain)/\(key.descriptor.name)' was asked for by a migration, and has one itself; "
                     + "a migration has to use the router that it is given")
         }
+        // What the key itself had elsewhere is newer than what its migrations would bring.
+        if let former = try await migrationFromFormerPlace(of: key), !isDeclared(former, in: migrations) {
+            _ = try await migrate(former, onConflict: nil, after: path)
+        }
         for migration in migrations where migration.effect == .brings && !path.contains(migration.id) {
             _ = try await migrate(migration, onConflict: nil, after: path)
         }
         for migration in ranges { try await bring(key, by: migration) }
-        // What none of them has brought may be where the key was before.
-        guard !migrations.contains(where: { $0.id.hasPrefix(FormerPlaceMigration.prefix) }) else { return }
-        if try await !access.resolve(KeyReference(key)).exists(),
-            let former = try await migrationFromFormerPlace(of: key)
-        {
-            _ = try await migrate(former, onConflict: nil)
+    }
+
+    /// Whether one of a key's migrations has the source of another, or is it.
+    private func isDeclared(_ former: AnyStorageMigration, in migrations: [AnyStorageMigration]) -> Bool {
+        guard let source = former.sources.first, let place = source.place else { return true }
+        return migrations.contains { migration in
+            migration.id == former.id
+                || migration.sources.contains {
+                    $0.descriptor.name.hasBytes(of: source.descriptor.name)
+                        && ($0.place ?? (try? settings.place(of: $0.descriptor.domain)))?.isSame(as: place) == true
+                }
         }
     }
 
@@ -82,7 +91,10 @@ struct MigrationEngine: Sendable {
             }
             if !areDependenciesDone { try await runDependencies(of: .single(migration), path) }
             if !Self.isMigrating { try await bringSources(of: migration, path) }
-            let destination = try await access.resolve(KeyReference(migration.destinationKey))
+            // A key that another migration needs may be of a release that this user has left out.
+            let reference = KeyReference(migration.destinationKey)
+            let destination =
+                try await path.isEmpty ? access.resolve(reference) : access.resolveUnlisted(reference)
             let policy = onConflict ?? migration.conflictPolicy
             let result = try await registry.once("\(migration.id)\n\(destination.address)\n\(policy)") {
                 try await Self.$isMigrating.withValue(true) {

@@ -154,6 +154,7 @@ extension StorageRouter {
     /// Resolves a key whose value is to be read: if another place has a newer one, that is brought first.
     ///
     /// - Throws: Besides, `conflict` if nothing shows which of two values is the key's.
+    @inline(__always)
     func resolveForReading<Value>(_ key: StorageKey<Value>) async throws -> ResolvedKey {
         let resolved = try await resolve(key)
         guard resolved.isDoubtful else { return resolved }
@@ -170,6 +171,7 @@ extension StorageRouter {
     }
 
     /// - Throws: `conflict` if the value at a key's place belongs to another owner's.
+    @inline(__always)
     func requireOwner(_ resolved: ResolvedKey, _ key: @autoclosure () -> StorageKeyDescriptor) async throws {
         if resolved.isDoubtful { try await engine().requireOwner(key(), resolved) }
     }

@@ -73,7 +73,7 @@ struct StoreAccess: Sendable {
         }
         let own = PlaceHistory.Key(app: snapshot.settings.appID, owner: key.owner, name: key.name)
         let isListed = snapshot.isCatalogued(address)
-        if places.record(of: own)?.isSuspect(address.place, of: key.domain, isListed: isListed) == true { return true }
+        if places.record(of: own)?.isSuspect(address.place, of: key.domain) == true { return true }
         return !isListed && !places.otherOwners(of: address, than: own).isEmpty
     }
 

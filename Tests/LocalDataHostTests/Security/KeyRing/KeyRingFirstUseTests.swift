@@ -101,7 +101,7 @@ import Testing
                       b: { component: "file", options: { root: "${data}/b" }, \(sealing) } }
                     """)
             }
-            let keys = ["own", "more"].map { textKey("k", .custom(name: $0)) }
+            let keys = ["own", "more"].map { textKey("k of \($0)", .custom(name: $0)) }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for key in keys {
                     group.addTask(executorPreference: IOExecutor.shared) { try await router().set("x", for: key) }

@@ -130,9 +130,7 @@ extension MigrationEngine {
         }
         let isCatalogued = snapshot.isCatalogued(StorageAddress(place, name: descriptor.name))
         // A value here that is older than that one is not the key's any more.
-        let isOlder =
-            record.isSuspect(place, of: descriptor.domain, isListed: isCatalogued)
-            && source.set > (record[place]?.last ?? 0)
+        let isOlder = record.isSuspect(place, of: descriptor.domain) && source.set > (record[place]?.last ?? 0)
         return AnyStorageMigration(
             FormerPlaceMigration(
                 source: try await storedKey(source.entry), place: place, destination: key, isCopy: !isCatalogued,
@@ -198,9 +196,7 @@ extension MigrationEngine {
     func newerElsewhere(_ key: AnyStorageKey, _ resolved: ResolvedKey) async throws -> AnyStorageMigration? {
         let (descriptor, place) = (key.descriptor, resolved.address.place)
         guard let record = try await record(descriptor.owner, descriptor.name),
-            record.isSuspect(
-                place, of: descriptor.domain, isListed: snapshot.isCatalogued(resolved.address)),
-            try await resolved.exists()
+            record.isSuspect(place, of: descriptor.domain), try await resolved.exists()
         else { return nil }
         guard let migration = try await migrationFromFormerPlace(of: key), migration.conflictPolicy == .takeSource
         else {

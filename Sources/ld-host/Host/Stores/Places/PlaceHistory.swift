@@ -29,9 +29,12 @@ final class PlaceHistory: Sendable {
         /// The places where this router has found or stored a key's value, with the settings that it has.
         var current: [Key: Set<PlaceEntry>] = [:]
 
+        /// Whether a key is known, or there is room for one more.
+        func hasRoom(for key: Key) -> Bool { records[key] != nil || records.count < PlaceHistory.most }
+
         mutating func apply(_ line: PlaceFile.Line) {
             let key = line.entry.key
-            guard records[key] != nil || records.count < PlaceHistory.most else { return }
+            guard hasRoom(for: key) else { return }
             order += 1
             records[key, default: PlaceRecord()].apply(line.event, line.entry, at: order)
             // A value that was only brought may be another owner's.
@@ -89,7 +92,8 @@ final class PlaceHistory: Sendable {
             func isLeft(_ entry: PlaceEntry) -> Bool {
                 state.records[entry.key]?[entry.place].map { $0.left > $0.last } == true
             }
-            for (event, entry) in events {
+            // Names that are made at run time must not let file and memory grow without end.
+            for (event, entry) in events where state.hasRoom(for: entry.key) {
                 // A use says nothing of the order, except where nothing is known.
                 let isKnown =
                     isUse && event == .found && state.records[entry.key]?[entry.place].map { $0.last > 0 } == true

@@ -86,11 +86,8 @@ extension PlaceRecord {
     }
 
     /// Whether a value at `place` may be older than one that was stored elsewhere.
-    ///
-    /// - Parameter isListed: Whether a catalog lists the key here. Otherwise a key elsewhere is another one, unless the
-    ///   value here was brought there, or from there.
-    func isSuspect(_ place: StorageNamespace, of domain: StorageDomain, isListed: Bool) -> Bool {
-        guard let here = self[place], here.last > 0, isListed || here.set == 0 || here.left > 0 else { return false }
+    func isSuspect(_ place: StorageNamespace, of domain: StorageDomain) -> Bool {
+        guard let here = self[place], here.last > 0 else { return false }
         return others(than: place, of: domain).contains { $0.set > here.last }
     }
 
