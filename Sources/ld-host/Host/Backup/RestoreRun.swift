@@ -148,7 +148,9 @@ private final class RestoredPlaces {
         let serializer = item.attributes.serializer.flatMap { SerializerFormat(rawValue: $0) } ?? .data
         let key = StorageKeyDescriptor(
             name: item.name, domain: .custom(name: place.domain, scope: place.scope),
-            security: isSealed ? .recommended : .none, serializer: serializer, owner: owner, description: "")
+            security: isSealed
+                ? .recommended : (try? StorageDomain(name: place.domain, scope: nil))?.ownPolicy ?? .none,
+            serializer: serializer, owner: owner, description: "")
         // Who restores may be another program than the app that the value belongs to.
         entries.append(PlaceEntry(key, at: place, of: place.app ?? settings.appID))
     }

@@ -14,7 +14,8 @@ struct MigrationEngine: Sendable {
     /// Whether this task is a migration's.
     @TaskLocal static var isMigrating = false
 
-    /// The migrations that bring data to a key: those that are registered for it, and its own at last.
+    /// The migrations that bring data to a key: from where it was before, those that are registered for it, and its own
+    /// at last.
     func migrations(for key: AnyStorageKey) async throws -> [AnyStorageMigration] {
         try await loadPacks()
         let address = StorageAddress(try settings.place(of: key.descriptor.domain), name: key.descriptor.name)
@@ -35,7 +36,10 @@ struct MigrationEngine: Sendable {
             }
             found.append(own)
         }
-        if found.isEmpty, let former = try await migrationFromFormerPlace(of: key) { return [former] }
+        // What the key itself had elsewhere is newer than what its migrations would bring.
+        if let former = try await migrationFromFormerPlace(of: key), !isDeclared(former, in: found) {
+            return [former] + found
+        }
         return found
     }
 
@@ -52,25 +56,20 @@ struct MigrationEngine: Sendable {
                 "'\(key.descriptor.domain)/\(key.descriptor.name)' was asked for by a migration, and has one itself; "
                     + "a migration has to use the router that it is given")
         }
-        // What the key itself had elsewhere is newer than what its migrations would bring.
-        if let former = try await migrationFromFormerPlace(of: key), !isDeclared(former, in: migrations) {
-            _ = try await migrate(former, onConflict: nil, after: path)
-        }
         for migration in migrations where migration.effect == .brings && !path.contains(migration.id) {
             _ = try await migrate(migration, onConflict: nil, after: path)
         }
         for migration in ranges { try await bring(key, by: migration) }
     }
 
-    /// Whether one of a key's migrations has the source of another, or is it.
+    /// Whether one of a key's migrations has the source of another.
     private func isDeclared(_ former: AnyStorageMigration, in migrations: [AnyStorageMigration]) -> Bool {
         guard let source = former.sources.first, let place = source.place else { return true }
         return migrations.contains { migration in
-            migration.id == former.id
-                || migration.sources.contains {
-                    $0.descriptor.name.hasBytes(of: source.descriptor.name)
-                        && ($0.place ?? (try? settings.place(of: $0.descriptor.domain)))?.isSame(as: place) == true
-                }
+            migration.sources.contains {
+                $0.descriptor.name.hasBytes(of: source.descriptor.name)
+                    && ($0.place ?? (try? settings.place(of: $0.descriptor.domain)))?.isSame(as: place) == true
+            }
         }
     }
 

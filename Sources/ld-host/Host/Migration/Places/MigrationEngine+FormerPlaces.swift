@@ -130,7 +130,9 @@ extension MigrationEngine {
         }
         let isCatalogued = snapshot.isCatalogued(StorageAddress(place, name: descriptor.name))
         // A value here that is older than that one is not the key's any more.
-        let isOlder = record.isSuspect(place, of: descriptor.domain) && source.set > (record[place]?.last ?? 0)
+        let isOlder =
+            record.isSuspect(place, of: descriptor.domain)
+            && source.last > max(record[place]?.last ?? 0, record.removed)
         return AnyStorageMigration(
             FormerPlaceMigration(
                 source: try await storedKey(source.entry), place: place, destination: key, isCopy: !isCatalogued,

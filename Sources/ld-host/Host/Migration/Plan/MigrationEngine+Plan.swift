@@ -19,7 +19,7 @@ extension MigrationEngine {
         registry.forgetHistory()
         let known = try await knownMigrations()
         let (former, conflicts) = try await formerPlaceMigrations()
-        return (known + former.map { .single($0) }, conflicts)
+        return (former.map { .single($0) } + known, conflicts)
     }
 
     /// Runs migrations, each once and after those that it depends on. What depends on one that fails is not run; all
