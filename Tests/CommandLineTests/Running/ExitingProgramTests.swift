@@ -78,6 +78,12 @@ struct ExitingProgramTests {
         let path = folder.path
         await #expect(processExitsWith: .signal(SIGTERM)) { [path = path as String] in
             let properties = try Self.setAll(path)
+            // The process that runs the tests may have blocked or ignored it.
+            var signals = sigset_t()
+            sigemptyset(&signals)
+            sigaddset(&signals, SIGTERM)
+            pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+            signal(SIGTERM, SIG_DFL)
             withExtendedLifetime(properties) { _ = raise(SIGTERM) }
         }
     }
