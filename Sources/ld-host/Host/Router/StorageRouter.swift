@@ -104,9 +104,11 @@ public final class StorageRouter: StorageProviding, Sendable {
     func snapshot() async throws(StorageError) -> RouterSnapshot {
         if hasRecovered.load(ordering: .acquiring), let snapshot = published { return snapshot }
         return try await onIOThread { () throws(StorageError) in
-            // The first of several callers loads it; the others wait for the lock and find it done.
-            let snapshot =
+            // The first of several callers loads it; the others wait for the lock and find it done. Two snapshots could
+            // have two stores, if one of them is being opened.
+            let snapshot = try self.recovery.withLock { (_) throws(StorageError) in
                 if let known = self.published { known } else { try self.publish { _ throws(StorageError) in } }
+            }
             self.recoverOnce(snapshot)
             return snapshot
         }
