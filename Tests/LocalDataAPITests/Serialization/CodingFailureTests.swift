@@ -60,7 +60,7 @@ import Testing
         #expect(top.hint.contains("choose the serializer json"))
     }
 
-    @Test("of a key names the key, whoever reads or writes it") func keys() throws {
+    @Test("of a key names the key in reading and in writing") func keys() throws {
         let key = StorageKey<Int>(
             name: "size", domain: .userDefaults(), security: .none, serializer: .plist, owner: "tests", description: "")
         let writing = try #require(throws: StorageError.self) { try key.encode(5) }

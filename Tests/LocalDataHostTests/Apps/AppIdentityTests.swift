@@ -37,7 +37,7 @@ private enum PastedProfile: VaultStorable {
     }
 
     @Test(
-        "two programs that declare the same key never see each other's values, whoever owns it",
+        "two programs that declare the same key never see each other's values, with any owner",
         arguments: own, ["Appearance", "Other"])
     func apart(_ domain: StorageDomain, _ owner: String) async throws {
         let home = try SealedHome()
