@@ -95,7 +95,7 @@ extension StorageRouter {
     /// Removes a value and older data that it supersedes; returns whether there was a value.
     func removeSuperseding(_ resolved: ResolvedKey, _ key: AnyStorageKey) async throws -> Bool {
         let isStored = try await resolved.exists()
-        // Whoever removes a value that lies at a former place means that value.
+        // A caller that removes a value at a former place means that value.
         if !isStored { try await engine().noteLeft(key) }
         let isRemoved = try await engine().applySuperseding(nil, resolved, key) ? isStored : try await resolved.remove()
         await noteRemoved(resolved, key.descriptor)
