@@ -144,7 +144,7 @@ struct PluginsNewTests {
         let workspace = try Workspace()
         defer { workspace.remove() }
         let tools = try #require(PluginSearchPath.executable).split(separator: "/").dropLast().joined(separator: "/")
-        try FileManager.default.copyItem(atPath: "/\(tools)/ld-host", toPath: "\(workspace.path)/ld-host")
+        try ProgramCopy.make(of: "/\(tools)/ld-host", at: workspace.path)
         let moved = "\(workspace.path)/ld-host"
 
         let outcome = try workspace.run(moved, ["plugins", "new", "MyStore"])

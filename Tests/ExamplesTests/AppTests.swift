@@ -144,7 +144,7 @@ private struct App {
 
     /// Copies a product beside the program.
     func takeFrom(_ products: String, _ name: String) throws {
-        try FileManager.default.copyItem(atPath: "\(products)/\(name)", toPath: "\(program)/\(name)")
+        try ProgramCopy.make(of: "\(products)/\(name)", at: program)
     }
 
     func run() throws -> ChildProcess.Completion { try run("\(program)/SettingsApp") }

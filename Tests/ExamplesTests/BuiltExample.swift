@@ -26,8 +26,7 @@ struct BuiltExample {
             try #require(build.outcome == .exited(code: 0), "\(output)")
             for product in [name, "lib\(name).so"]
             where FileManager.default.fileExists(atPath: "\(scratch)/debug/\(product)") {
-                try FileManager.default.copyItem(
-                    atPath: "\(scratch)/debug/\(product)", toPath: "\(products)/\(product)")
+                try ProgramCopy.make(of: "\(scratch)/debug/\(product)", at: products)
             }
         }
     }

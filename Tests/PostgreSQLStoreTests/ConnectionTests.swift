@@ -39,6 +39,33 @@ struct ConnectionTests {
         #expect(try store.text("name") == "value")
     }
 
+    @Test("are enough for calls that are made while a value is read or written in pieces, however many threads do so")
+    func nested() throws {
+        let server = try PostgreSQLServer.shared.get()
+        let store = try OpenStore(
+            server.uri("localdata", "?application_name=nested"), ["timeout": .number(5), "poolSize": .integer(4)])
+        try store.write("large", seed: 1, pieces: 3)
+        try store.set("key", "of a ring")
+        let (begun, ended) = (Recorder<Int>(), Recorder<String>())
+        onThreads(4) { thread in
+            _ = try? store.store.read(store.store.resolve(StorageAddress(store.place, name: "large"))) { _ in
+                begun.add(thread)
+                // All connections are in use now.
+                let end = ContinuousClock.now + .seconds(60)
+                while begun.all.count < 4, ContinuousClock.now < end { usleep(1000) }
+                do {
+                    ended.add(try store.text("key") ?? "absent")
+                    try store.write("copy \(thread)", seed: 2, pieces: 3)
+                } catch { ended.add("\(error)") }
+                return false
+            }
+        }
+        #expect(ended.all == Array(repeating: "of a ring", count: 4))
+        #expect(try store.names(prefix: "copy ").count == 4)
+        let left = try server.run("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'nested'")
+        #expect(left.compactMap { Int($0) }.allSatisfy { $0 <= 4 } && left.count == 1, "\(left) connections stay open")
+    }
+
     @Test("that an administrator ends are reopened without an error")
     func terminated() throws {
         let server = try PostgreSQLServer.shared.get()

@@ -45,7 +45,7 @@ final class Users: Sendable {
             try make(folder, owner: 0, group: 0, mode: 0o755)
             let names = try FileManager.default.contentsOfDirectory(atPath: BuiltProducts.folder)
             for name in names where name == "ld-host" || name.hasPrefix("lib") && name.hasSuffix(".so") {
-                try FileManager.default.copyItem(atPath: "\(BuiltProducts.folder)/\(name)", toPath: "\(folder)/\(name)")
+                try ProgramCopy.make(of: "\(BuiltProducts.folder)/\(name)", at: folder)
                 guard chown("\(folder)/\(name)", 0, 0) == 0, chmod("\(folder)/\(name)", 0o755) == 0 else {
                     throw TestFailure("\(folder)/\(name): \(errno)")
                 }

@@ -76,7 +76,7 @@ struct EnvironmentAsRootTests {
         let user = users.second
         let variables = ["XDG_DATA_HOME": "\(user.home)/d", "XDG_CONFIG_HOME": "\(user.home)/c"]
         let app = "\(users.folder)/migration-exercise"
-        try FileManager.default.copyItem(atPath: "\(BuiltProducts.folder)/migration-exercise", toPath: app)
+        try ProgramCopy.make(of: "\(BuiltProducts.folder)/migration-exercise", at: app)
         #expect(chmod(app, 0o755) == 0)
         let written = try users.run(
             user, program: app, ["legacy", "database", "files", "prepare"],
@@ -92,7 +92,7 @@ struct EnvironmentAsRootTests {
     func elevated() throws {
         let user = users.stranger
         let program = "\(users.folder)/elevated"
-        try FileManager.default.copyItem(atPath: "\(Users.products)/ld-host", toPath: program)
+        try ProgramCopy.make(of: "\(Users.products)/ld-host", at: program)
         #expect(chown(program, users.first.number, users.first.group) == 0 && chmod(program, 0o4755) == 0)
         let paths = try users.run(
             user, program: program, ["config", "path"], adding: ["LOCALDATA_CONFIG": "\(user.home)/named.json"])
@@ -104,7 +104,7 @@ struct EnvironmentAsRootTests {
     func demo() throws {
         let user = users.first
         let script = "\(users.folder)/demo.sh"
-        try FileManager.default.copyItem(atPath: "\(Repository.root)/Examples/demo.sh", toPath: script)
+        try ProgramCopy.make(of: "\(Repository.root)/Examples/demo.sh", at: script)
         #expect(chmod(script, 0o755) == 0)
         let ending = try users.run(user, program: script, [Users.products])
         #expect(ending.status == 0, "\(ending.errors)")

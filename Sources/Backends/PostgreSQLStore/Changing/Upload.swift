@@ -96,7 +96,7 @@ final class Upload {
 
     private func begin() throws -> Link {
         let deadline = pool.deadline()
-        let link = try pool.take(until: deadline)
+        let link = try pool.take(until: deadline, streaming: true)
         self.link = link
         write.number = try pool.schema.number(of: key.place, adding: true, link, until: deadline) ?? 0
         let entry = link.isPooled ? [Call(.enter, [.integer(write.revision)])] : []

@@ -11,6 +11,8 @@ final class Link: @unchecked Sendable {
     let connection: OpaquePointer
     /// The host, for messages.
     let host: String
+    /// Whether the pool has lent it for a value in pieces.
+    var isStream = false
     /// Whether a pooler may pass each transaction to another server process, so that nothing else belongs to the link.
     var isPooled = true
     /// Whether the server was a standby, which only reads, when the link connected.

@@ -33,7 +33,7 @@ extension Pool {
     /// How often a read is repeated after the loss of a connection.
     private static let attempts = 3
 
-    /// Runs `body` in a transaction that sees one moment. Its statements have no effect.
+    /// Runs `body` in a transaction that sees one moment. Its statements have no effect. It may run the caller's code.
     ///
     /// - Parameter body: Uses a deadline of its own for each exchange. What it has passed on cannot be taken back, so
     ///   it is not repeated.
@@ -62,7 +62,7 @@ extension Pool {
         while true {
             attempts += 1
             do {
-                let link = try take(until: deadline)
+                let link = try take(until: deadline, streaming: true)
                 do {
                     try link.exchange([Call(.beginReading)], until: deadline)
                     return link

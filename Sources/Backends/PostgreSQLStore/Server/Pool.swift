@@ -4,11 +4,16 @@ internal import ServerAccess
 internal import Synchronization
 
 /// The connections of a store. A thread borrows one for a call or a transaction.
+///
+/// The option `poolSize` bounds those that are lent for calls. A read or a write in pieces runs the caller's code while
+/// it has its link, which may wait for others that need one: such links come on top, so that no wait is endless.
 final class Pool: @unchecked Sendable {
     private struct Queue {
         var idle: [Link] = []
         /// How many links are idle, lent, or being opened.
         var count = 0
+        /// How many of them are not idle, for values in pieces.
+        var streams = 0
     }
 
     let options: ServerOptions
@@ -61,17 +66,25 @@ final class Pool: @unchecked Sendable {
 
     /// Takes a link, which ``give(_:)`` returns.
     ///
-    /// - Parameter isChecked: Whether to leave out those that the server has ended meanwhile, which takes a system
-    ///   call. What is repeated after the loss of a connection need not know that before.
-    func take(until deadline: Deadline, checked isChecked: Bool = true) throws -> Link {
-        while let idle = try idleLink(until: deadline) {
-            if !isChecked || idle.isUsable { return idle }
-            forget()
+    /// - Parameters:
+    ///   - isChecked: Whether to leave out those that the server has ended meanwhile, which takes a system call. What
+    ///     is repeated after the loss of a connection need not know that before.
+    ///   - isStream: Whether the caller's code runs before the link is returned.
+    func take(until deadline: Deadline, checked isChecked: Bool = true, streaming isStream: Bool = false) throws -> Link
+    {
+        while let idle = try idleLink(until: deadline, isStream) {
+            if !isChecked || idle.isUsable {
+                idle.isStream = isStream
+                return idle
+            }
+            forget(isStream)
         }
         do {
-            return try open(until: deadline)
+            let link = try open(until: deadline)
+            link.isStream = isStream
+            return link
         } catch {
-            forget()
+            forget(isStream)
             throw error
         }
     }
@@ -79,22 +92,24 @@ final class Pool: @unchecked Sendable {
     /// Returns a link that ``take(until:checked:)`` lent. Whether the server has ended it is checked when it is taken
     /// again.
     func give(_ link: Link) {
-        guard link.isIdle else { return forget() }
+        guard link.isIdle else { return forget(link.isStream) }
         pthread_mutex_lock(lock)
-        queue.idle.append(link)
+        defer { pthread_mutex_unlock(lock) }
+        if link.isStream { queue.streams -= 1 }
+        if queue.count > options.poolSize { queue.count -= 1 } else { queue.idle.append(link) }
         pthread_cond_signal(returned)
-        pthread_mutex_unlock(lock)
     }
 
     /// An idle link, or `nil` if the caller must open one, which is counted.
-    private func idleLink(until deadline: Deadline) throws -> Link? {
+    private func idleLink(until deadline: Deadline, _ isStream: Bool) throws -> Link? {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
         while true {
-            if let link = queue.idle.popLast() { return link }
-            if queue.count < options.poolSize {
-                queue.count += 1
-                return nil
+            let idle = queue.idle.popLast()
+            if idle != nil || isStream || queue.count - queue.streams < options.poolSize {
+                if idle == nil { queue.count += 1 }
+                if isStream { queue.streams += 1 }
+                return idle
             }
             var time = deadline.time
             guard pthread_cond_timedwait(returned, lock, &time) != ETIMEDOUT else {
@@ -105,9 +120,10 @@ final class Pool: @unchecked Sendable {
         }
     }
 
-    private func forget() {
+    private func forget(_ isStream: Bool) {
         pthread_mutex_lock(lock)
         queue.count -= 1
+        if isStream { queue.streams -= 1 }
         pthread_cond_signal(returned)
         pthread_mutex_unlock(lock)
     }

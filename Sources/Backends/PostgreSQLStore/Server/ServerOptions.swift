@@ -18,7 +18,9 @@ struct ServerOptions: Sendable {
             help:
                 "the schema that holds the tables, created if it is missing: 1 to 50 of a to z, 0 to 9 and '_', not "
                 + "starting with 'pg_'"),
-        .integer("poolSize", default: 8, help: "how many connections the store opens at most, besides that of watches"),
+        .integer(
+            "poolSize", default: 8,
+            help: "how many connections calls use at most; watches and values in pieces have their own"),
         .number("timeout", default: 10, help: "time limit for a call, and for each MiB of a large value, in seconds"),
         .string(
             "preparedStatements", default: "auto", allowed: ["auto", "off"],

@@ -84,9 +84,39 @@ extension SealedValue {
     private func pass(
         only expected: Data?, deriving: Bool = true, _ body: (UnsafeRawBufferPointer) -> Bool
     ) throws(StorageError) -> (outer: EnvelopeHeader, inner: EnvelopeHeader)? {
+        var keys: [FoundKey] = []
+        for _ in 0..<Self.attempts {
+            var missing: (layer: Int, header: EnvelopeHeader)?
+            let headers = try pass(only: expected, deriving, keys, missing: &missing, body)
+            guard let (layer, header) = missing else { return headers }
+            let key = try layers.reversed()[layer].find(header)
+            keys.append(FoundKey(layer: layer, ring: header.ring, id: header.keyID, key: key))
+        }
+        throw StorageError(.busy, "the value was changed again and again while it was read", hint: "try again")
+    }
+
+    /// A key that a header names.
+    private struct FoundKey {
+        /// The number of the layer, from the outermost one.
+        let layer: Int
+        let ring: String?
+        let id: KeyID
+        let key: EnvelopeKey
+    }
+
+    /// The same, with keys that are found already.
+    ///
+    /// - Parameter missing: The first header whose key would have to be waited for: the store must not be called while
+    ///   it passes a value, and a ring may be stored in it. Nothing was passed on then.
+    private func pass(
+        only expected: Data?, _ deriving: Bool, _ keys: [FoundKey],
+        missing: inout (layer: Int, header: EnvelopeHeader)?,
+        _ body: (UnsafeRawBufferPointer) -> Bool
+    ) throws(StorageError) -> (outer: EnvelopeHeader, inner: EnvelopeHeader)? {
         var failure: StorageError?
         var isOther = false
         var slow: EnvelopeHeader?
+        var unknown: (layer: Int, header: EnvelopeHeader)?
         let openers = layers.reversed().enumerated().map { index, layer in
             EnvelopeOpener(layer.envelope) { (header) throws(StorageError) in
                 if index == 0, let expected, header.salt != expected { isOther = true }
@@ -94,6 +124,12 @@ extension SealedValue {
                 if isOther { throw StorageError(.busy) }
                 if !deriving, header.derivation.isSlow {
                     slow = header
+                    throw StorageError(.busy)
+                }
+                let known = keys.first { $0.layer == index && $0.id == header.keyID && $0.ring == header.ring }
+                if let known { return known.key }
+                guard layer.knows(header) else {
+                    unknown = (index, header)
                     throw StorageError(.busy)
                 }
                 return try layer.find(header)
@@ -110,6 +146,8 @@ extension SealedValue {
             return found
         }
         if isOther { return nil }
+        missing = unknown
+        guard unknown == nil else { return nil }
         if let slow { return (openers.first?.parsedHeader ?? slow, slow) }
         if let failure { throw failure }
         guard found, let outer = openers.first?.parsedHeader, let inner = openers.last?.parsedHeader else { return nil }

@@ -41,7 +41,11 @@ final class SealingLayer: Sendable {
 
     /// Whether a header's key and derivation are available without blocking the caller.
     func opensAtOnce(_ header: EnvelopeHeader) -> Bool {
-        guard !header.derivation.isSlow else { return false }
+        !header.derivation.isSlow && knows(header)
+    }
+
+    /// Whether a header's key is available without waiting.
+    func knows(_ header: EnvelopeHeader) -> Bool {
         switch keys {
         case .ring(let ring, _): return header.ring == ring.headerName && ring.knows(header.keyID)
         case .supplied: return true

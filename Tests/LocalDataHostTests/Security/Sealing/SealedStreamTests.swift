@@ -60,6 +60,36 @@ import Testing
         #expect(isStored && stored.withLock { $0 == 600_000 } == (security == .none))
     }
 
+    @Test("a store that keeps the ring is not called while it passes a value that the ring opens")
+    func ringInTheStore() async throws {
+        let fixture = try FixtureBuilder()
+        defer { fixture.remove() }
+        let store = StrictStore()
+        let key = AnyStorageKey.key(textKey("value", .custom(name: "own")))
+        func router(_ number: Int) async throws -> StorageRouter {
+            let router = StorageRouter(
+                configuration: try fixture.configuration(
+                    """
+                    domains: { own: "vault" },
+                    stores: { vault: { component: "strict", sealing: "keyFile" } }
+                    """))
+            try await router.registerPlugin(
+                named: "strict \(number)",
+                Plugin.export("strict \(number)", version: "0", .storage(StrictStore.self) { _, _ in store }))
+            return router
+        }
+        let first = try await router(1)
+        try await first.set(String(repeating: "long", count: 100_000), for: textKey("value", .custom(name: "own")))
+        for (number, verification) in [StreamVerification.chunks, .whole].enumerated() {
+            // Knows no key of the ring yet.
+            let later = try await router(2 + number)
+            let found = try await read(key, later, verification)
+            #expect(found.found && found.data.count >= 400_000)
+        }
+        #expect(try await router(4).attributes(of: key) != nil)
+        #expect(store.misuses == 0)
+    }
+
     @Test(
         "values of every size are written and read in pieces, and whole",
         arguments: keys.indices, [0, 1, 65_535, 65_536, 65_537, 200_000])
