@@ -17,7 +17,7 @@ import Testing
     @Test("each acknowledged value is read by its current key", arguments: campaigns)
     func histories(_ kinds: Set<HistoryKind>) async throws {
         let first = (TestRun.seed - 1) * 1_000_000
-        let count = UInt64(TestRun.isTorture ? 10_000 / Self.campaigns.count : 300)
+        let count = UInt64((TestRun.isTorture ? 12_000 : 360) / Self.campaigns.count)
         let findings = try await HistoryCampaign(kinds: kinds).failures(first..<first + count)
         for story in findings.stories { Issue.record("\(story)") }
         let summary = findings.summary

@@ -68,5 +68,11 @@ enum HistoryKind: String, CaseIterable, Sendable {
             .removals,
         ],
         [.places, .returns, .subDirectories, .catalogs, .updates, .batches, .skips],
+        [.places, .names, .skippedNames, .skips, .catalogs, .readsAtOnce, .batches],
+        [.places, .returns, .catalogs, .downgrades, .skips, .removals, .twins, .updates, .exists],
+        [.places, .policies, .weaker, .sealedLooks, .tool, .secondApp],
+        [
+            .containers, .branches, .undeclared, .cataloguedContainers, .early, .splits, .downgrades, .removals, .tool,
+        ],
     ]
 }

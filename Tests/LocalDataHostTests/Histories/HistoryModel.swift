@@ -6,6 +6,12 @@ struct HistoryModel {
         var content: Int?
         /// Whether it may have been lost, or be any of several contents, without anybody's fault.
         var isUnknown = false
+        /// Where it was at any time; last, where it was stored or removed last.
+        var places: [HistoryPlace] = []
+        /// Whether the host has brought the last content to where the key is.
+        var isBrought = false
+        /// Whether it was removed when nothing showed that what is at other places is not another key's: it stays then.
+        var staysElsewhere = false
         /// The declarations under which a copy of it may lie somewhere, the latest last.
         var trail: [(release: Int, key: HistoryKey, subDirectory: String?)] = []
     }
@@ -24,6 +30,12 @@ struct HistoryModel {
 }
 
 extension HistoryModel.Value {
+    /// Whether a value that was removed may be found by a key at `place`: without a catalog, it is still where it was
+    /// before, and is only known for the key's if it was brought from there.
+    func mayComeBack(at place: HistoryPlace) -> Bool {
+        staysElsewhere && (!isBrought || places.dropLast().contains(place))
+    }
+
     /// Why a release may refuse to read this value with an error; `nil` if it has no reason to.
     func reasonToRefuse(_ key: HistoryKey, of release: Int) -> String? {
         for earlier in trail where earlier.key != key {

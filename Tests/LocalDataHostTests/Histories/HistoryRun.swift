@@ -169,7 +169,15 @@ extension HistoryRun {
             throw Failure(kind: "\(way) refused: \(Self.code(of: error))", words: "\(what) was refused: \(error)")
         }
         log.append("  \(what)")
+        let releases = history.apps[session.app].releases
         for (value, number) in zip(values, numbers) {
+            let place = key(value, session).place
+            if number != nil { model.values[session.app][value].isBrought = false }
+            let others = Set(model.values[session.app][value].places.filter { $0 != place }).count
+            // A catalog shows whose the last one is, but not whose those are that had a value without one.
+            let most = releases.allSatisfy(\.hasCatalog) ? .max : releases[session.release].hasCatalog ? 1 : 0
+            model.values[session.app][value].staysElsewhere = number == nil && others > most
+            model.values[session.app][value].places.append(place)
             model.values[session.app][value].content = number
             model.values[session.app][value].trail = []
             model.values[session.app][value].isUnknown = false
@@ -199,9 +207,18 @@ extension HistoryRun {
         log.append("  \(what): \(found.map(String.init) ?? "absent")")
         if model.values[session.app][value].isUnknown { return }
         if !way.isBlind, way != .getNow { session.seen.insert(value) }
+        if !way.isBlind, found != nil, model.values[session.app][value].places.last != key.place {
+            model.values[session.app][value].isBrought = true
+            model.values[session.app][value].places.insert(key.place, at: 0)
+        }
         guard way.isBlind ? (found == nil) == (expected == nil) : found == expected else {
+            let mayComeBack = model.values[session.app][value].mayComeBack(at: key.place)
             if expected == nil, mayBeTwin(value, session) { return }
-            if found == nil, isBehind(value, session) { return }
+            if expected == nil, mayComeBack {
+                model.values[session.app][value].isUnknown = true
+                return
+            }
+            if isBehind(value, session) { return }
             let kind = found == nil ? "lost" : expected == nil ? "came back" : "wrong"
             throw Failure(
                 kind: "\(way) \(kind)", words: "\(what), gave \(found.map(String.init) ?? "nothing")")

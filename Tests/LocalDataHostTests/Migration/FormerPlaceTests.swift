@@ -122,7 +122,9 @@ import Testing
             try await router().remove(current)
             for _ in 0..<2 { await #expect(throws: StorageError.notFound) { try await router().get(current) } }
             #expect(try await router().forceMigration(for: current).outcome != .migrated)
-            #expect(try await home.router().get(former) == "value")
+            // Without a catalog, a key that is still in use may have the former place.
+            let left = isCatalogued ? nil : "value"
+            #expect(try await home.router().value(of: former) == left)
         }
     }
 

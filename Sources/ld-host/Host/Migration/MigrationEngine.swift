@@ -137,6 +137,14 @@ struct MigrationEngine: Sendable {
     /// Brings data to the sources of a migration that have none, if they have migrations themselves, or were at other
     /// places: a user may have left out the releases in which the app would have read them.
     private func bringSources(of migration: AnyStorageMigration, _ path: [String]) async throws {
+        for (source, _) in try await emptySources(of: migration) {
+            try await bringData(to: source, for: path + [migration.id])
+        }
+    }
+
+    /// The sources of a migration that have no value, and to which another one may bring theirs.
+    func emptySources(of migration: AnyStorageMigration) async throws -> [(key: AnyStorageKey, resolved: ResolvedKey)] {
+        var empty: [(AnyStorageKey, ResolvedKey)] = []
         for source in migration.sources where source.place == nil {
             let place = try settings.place(of: source.descriptor.domain)
             let address = StorageAddress(place, name: source.descriptor.name)
@@ -151,9 +159,10 @@ struct MigrationEngine: Sendable {
             if !isDestination {
                 guard try await mayBeElsewhere(source.descriptor, place) else { continue }
             }
-            guard try await !access.resolveUnlisted(KeyReference(source)).exists() else { continue }
-            try await bringData(to: source, for: path + [migration.id])
+            let resolved = try await access.resolveUnlisted(KeyReference(source))
+            if try await !resolved.exists() { empty.append((source, resolved)) }
         }
+        return empty
     }
 
     /// The facts that a migration may base its decision on.

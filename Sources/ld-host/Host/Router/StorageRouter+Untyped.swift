@@ -95,11 +95,12 @@ extension StorageRouter {
     /// Removes a value and older data that it supersedes; returns whether there was a value.
     func removeSuperseding(_ resolved: ResolvedKey, _ key: AnyStorageKey) async throws -> Bool {
         let isStored = try await resolved.exists()
+        let isGone = try await engine().removeElsewhere(key, resolved)
         // A caller that removes a value at a former place means that value.
         if !isStored { try await engine().noteLeft(key) }
         let isRemoved = try await engine().applySuperseding(nil, resolved, key) ? isStored : try await resolved.remove()
         await noteRemoved(resolved, key.descriptor)
-        return isRemoved
+        return isRemoved || isGone
     }
 
     /// Whether a value is stored, even an empty one: at the key's place, or at one where the key was before.

@@ -164,6 +164,24 @@ extension MigrationEngine {
         }
     }
 
+    /// Removes a key's values at its former places, if a catalog says that they are the key's: the one that `get` would
+    /// bring, and older ones.
+    ///
+    /// - Returns: Whether there was one.
+    func removeElsewhere(_ key: AnyStorageKey, _ resolved: ResolvedKey) async throws -> Bool {
+        guard snapshot.isCatalogued(resolved.address),
+            let record = try await record(key.descriptor.owner, key.descriptor.name)
+        else { return false }
+        let former = try await formerPlaces(of: key)
+        // If the order shows which of them has the key's value, the others have older ones.
+        let own = record.latest(of: former).count == 1 ? former : former.filter(\.wasCopied)
+        var isRemoved = false
+        for known in own where try await access.resolveUnlisted(KeyReference(AnyStorageKey(known.entry))).remove() {
+            isRemoved = true
+        }
+        return isRemoved
+    }
+
     /// Remembers that a key is not at its former places any more.
     func noteLeft(_ key: AnyStorageKey) async throws {
         await noteBrought([], from: try await migrationsFromFormerPlaces(of: key).flatMap(\.sources))
@@ -255,7 +273,11 @@ extension MigrationEngine {
     }
 
     /// Whether `get` would bring data to a key that has no value. Runs no migration, but asks its condition.
-    func hasPendingData(for key: AnyStorageKey, _ resolved: ResolvedKey) async throws -> Bool {
+    ///
+    /// - Parameter path: The migrations that need the key.
+    func hasPendingData(
+        for key: AnyStorageKey, _ resolved: ResolvedKey, for path: [String] = []
+    ) async throws -> Bool {
         guard try await mayBringData(to: key) else { return false }
         var migrations = try await migrations(for: key)
         if !migrations.contains(where: { $0.id.hasPrefix(FormerPlaceMigration.prefix) }),
@@ -270,6 +292,14 @@ extension MigrationEngine {
             let context = try await migrationContext(for: migration, page, settings)
             let transaction = MigrationTransaction(access, keepsViews: false)
             if try await migration.shouldMigrate(using: transaction, context: context) { return true }
+            guard !path.contains(migration.id) else { continue }
+            do {
+                for source in try await emptySources(of: migration) {
+                    if try await hasPendingData(for: source.key, source.resolved, for: path + [migration.id]) {
+                        return true
+                    }
+                }
+            } catch { throw MigrationError(of: migration.id, error) }
         }
         for migration in try await bulkMigrations(for: key) {
             let source = migration.source.key(migration.sourceName(of: key.descriptor.name))

@@ -15,6 +15,8 @@ struct PlaceRecord: Sendable {
 
         /// When the place got the value that it has.
         var last: Int { max(found, set) }
+        /// Whether the value that is still here is at another place, too.
+        var wasCopied: Bool { left > last }
     }
 
     private(set) var places: [Known] = []
