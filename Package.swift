@@ -154,7 +154,7 @@ let package = Package(
         .target(name: "JSON", path: "Sources/LocalDataAPI/JSON", swiftSettings: settings),
         .target(
             name: "LocalDataAPI",
-            dependencies: ["CLocalData", "ByteCoding"],
+            dependencies: ["CLocalData", "CLinux", "ByteCoding"],
             path: "Sources/LocalDataAPI",
             exclude: ["CLocalData", "CLinux", "CChecksum", "DurableFiles", "ByteCoding", "JSON", "ServerAccess"],
             swiftSettings: settings),

@@ -108,9 +108,11 @@ extension Data {
 extension UnsafePointer {
     /// The pointee in memory that is never freed.
     package static func immortal(_ value: Pointee) -> UnsafePointer {
-        let pointer = UnsafeMutablePointer<Pointee>.allocate(capacity: 1)
-        pointer.initialize(to: value)
-        return UnsafePointer(pointer)
+        LastingMemory.make {
+            let pointer = UnsafeMutablePointer<Pointee>.allocate(capacity: 1)
+            pointer.initialize(to: value)
+            return UnsafePointer(pointer)
+        }
     }
 }
 

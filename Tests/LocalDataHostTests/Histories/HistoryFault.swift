@@ -13,8 +13,6 @@ enum HistoryFault: String, CaseIterable, Sendable {
     case forgetsMoves
     /// What is stored in a file is recorded for some folders only.
     case forgetsOrder
-    /// That a value was removed is not recorded.
-    case forgetsRemovals
     /// Of a batch, only the first change is made.
     case tearsBatches
     /// A removed value is still there.
@@ -39,7 +37,6 @@ enum HistoryFault: String, CaseIterable, Sendable {
         switch self {
         case .forgetsPlaces, .forgetsMoves: [.places, .catalogued]
         case .forgetsOrder: [.places, .returns]
-        case .forgetsRemovals: [.places, .removals]
         case .tearsBatches: [.batches]
         case .keepsRemoved: [.removals]
         case .losesWrites, .mixesAddresses: []
@@ -106,7 +103,6 @@ extension HistoryRun {
         case .forgetsPlaces: try home.removePlaces { _ in true }
         case .forgetsMoves: try home.removePlaces { $0.contains("\"found\"") || $0.contains("\"left\"") }
         case .forgetsOrder: try home.removePlaces { $0.contains("\"set\"") && $0.contains("documents") }
-        case .forgetsRemovals: try home.removePlaces { $0.contains("\"removed\"") }
         case .mixesTags:
             for (value, key) in keys.enumerated() {
                 guard case .link(let version, let since) = key.type, version > since else { continue }

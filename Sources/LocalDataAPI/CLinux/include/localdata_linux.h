@@ -297,4 +297,14 @@ static inline ssize_t ld_linux_get_attribute(int32_t file, const char *name, voi
     return fgetxattr(file, name, value, size);
 }
 
+/* The leak sanitizer, in a program that has it. */
+extern void __lsan_disable(void) __attribute__((weak));
+extern void __lsan_enable(void) __attribute__((weak));
+
+/* Whether the leak sanitizer leaves out what this thread allocates from now on; calls with 1 and with 0 come in pairs. */
+static inline void ld_linux_ignore_leaks(int32_t ignores) {
+    if (ignores && __lsan_disable) __lsan_disable();
+    if (!ignores && __lsan_enable) __lsan_enable();
+}
+
 #endif

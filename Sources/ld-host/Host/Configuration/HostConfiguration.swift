@@ -64,10 +64,12 @@ public struct HostConfiguration: Sendable {
     package static func loadUnchecked(
         flags: Flags = Flags(), locations: ConfigurationLocations = .current
     ) throws(StorageError) -> HostConfiguration {
-        let loaded = try locations.load(flags: flags.list)
-        let layers = [defaults(locations)] + loaded.layers.filter { $0.name != .default }
-        return try HostConfiguration(layered: LayeredConfiguration(layers: layers), locations: locations)
-            .withDefaultStores()
+        try LastingMemory.make { () throws(StorageError) in
+            let loaded = try locations.load(flags: flags.list)
+            let layers = [defaults(locations)] + loaded.layers.filter { $0.name != .default }
+            return try HostConfiguration(layered: LayeredConfiguration(layers: layers), locations: locations)
+                .withDefaultStores()
+        }
     }
 
     /// Changes one value, above all other sources: `try configuration.set("domains.sessions", "memory")`.

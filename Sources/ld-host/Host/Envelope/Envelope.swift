@@ -153,7 +153,7 @@ package struct Envelope: Sendable {
 package struct EnvelopeContext: Sendable {
     /// For errors.
     package let address: StorageAddress
-    private let bytes: Data
+    private let bytes: [UInt8]
 
     /// Creates the context of an address.
     package init(_ address: StorageAddress) {
@@ -163,7 +163,7 @@ package struct EnvelopeContext: Sendable {
             writer.add(UInt32(text.utf8.count))
             writer.add(text.utf8)
         }
-        bytes = Data(writer.bytes)
+        bytes = writer.bytes
     }
 
     /// The data that is authenticated with every chunk: the header and the address.

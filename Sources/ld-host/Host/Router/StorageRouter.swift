@@ -143,6 +143,10 @@ public final class StorageRouter: StorageProviding, Sendable {
         (log ?? StandardErrorLog(level: .warning)).log(level, label: label, message)
     }
 
+    /// Never released: readers take no reference, and a freed snapshot's address could be reused. In a list, so that
+    /// the leak sanitizer finds them.
+    private static let everPublished = Mutex([RouterSnapshot]())
+
     private var published: RouterSnapshot? {
         UnsafeRawPointer(bitPattern: current.load(ordering: .acquiring))
             .map { Unmanaged<RouterSnapshot>.fromOpaque($0).takeUnretainedValue() }
@@ -165,8 +169,8 @@ public final class StorageRouter: StorageProviding, Sendable {
             if let published, published.settings.folders.journal != snapshot.settings.folders.journal {
                 hasRecovered.store(false, ordering: .releasing)
             }
-            // Never released: readers take no reference, and a freed snapshot's address could be reused.
-            current.store(UInt(bitPattern: Unmanaged.passRetained(snapshot).toOpaque()), ordering: .releasing)
+            Self.everPublished.withLock { $0.append(snapshot) }
+            current.store(UInt(bitPattern: Unmanaged.passUnretained(snapshot).toOpaque()), ordering: .releasing)
             return snapshot
         }
     }
