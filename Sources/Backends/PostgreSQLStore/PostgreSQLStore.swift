@@ -15,8 +15,9 @@ internal import ServerAccess
 ///   `remote_apply`. The store raises a lower default of the user or the database, so that a commit waits for the disk,
 ///   and for the disk of a synchronous standby. It cannot change `fsync` and `full_page_writes`: if one of them is off,
 ///   it logs a warning.
-/// - **Lost answers.** If the connection is lost during a change, the store finds out what became of it, and repeats it
-///   if it certainly was not made; see ``Outcome``. It throws `timedOut` if that fails within the time limit.
+/// - **Lost answers.** If the connection is lost during a change, the store finds out what became of it. It repeats it
+///   only if it certainly was not made, so it never replaces what others have stored since; see ``Outcome``. It throws
+///   `timedOut` if it does not find out within the time limit.
 /// - **Poolers.** The store works through PgBouncer in session and in transaction mode. It notices a pooler by the
 ///   number of the server process, and then relies on nothing that outlives a transaction.
 /// - **Damage.** Each value has a checksum (CRC-32C); a value with other bytes fails with `corrupt`.

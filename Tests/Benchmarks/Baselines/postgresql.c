@@ -22,6 +22,8 @@ enum { most = 16384, page = 512 };
 
 static PGconn *connection;
 static int32_t place;
+/* The number of this program's row in the table of marks. */
+static int64_t link_number;
 
 static _Noreturn void fail(const char *what) {
     fprintf(stderr, "error: %s: %s\n", what, PQerrorMessage(connection));
@@ -60,6 +62,17 @@ static void prepare(const char *name, const char *text, const char *schema) {
 }
 
 #define NOW "(extract(epoch FROM clock_timestamp()) * 1000000)::int8 * 1000"
+#define SET \
+    "INSERT INTO $S.value AS v (place, name, revision, modified, expires, size, checksum, content_type, serializer," \
+    " version_tag, app_version, owner, content)" \
+    " VALUES ($1, $2, $3, " NOW ", $4, $5, $6, $7, $8, $9, $10, $11, $12)" \
+    " ON CONFLICT (place, name) DO UPDATE SET revision = excluded.revision, modified = excluded.modified," \
+    " expires = excluded.expires, size = excluded.size, checksum = excluded.checksum," \
+    " content_type = excluded.content_type, serializer = excluded.serializer, version_tag = excluded.version_tag," \
+    " app_version = excluded.app_version, owner = excluded.owner, content = excluded.content" \
+    " RETURNING nextval('$S.change') AS change, v.expires IS NULL OR v.expires > " NOW " AS found," \
+    " (SELECT pg_notify('localdata_$N', '') FROM $S.watcher WHERE until > now() LIMIT 1) AS notified"
+#define MARK "ON CONFLICT (link) DO UPDATE SET write = excluded.write, found = excluded.found, made = excluded.made"
 #define LIVE "(v.expires IS NULL OR v.expires > " NOW ")"
 
 static void open_database(const char *uri, const char *schema) {
@@ -69,16 +82,12 @@ static void open_database(const char *uri, const char *schema) {
     prepare("get",
         "SELECT " LIVE ", v.revision, v.size, v.checksum, v.version_tag, v.content FROM $S.value v"
         " WHERE v.place = $1 AND v.name = $2", schema);
-    prepare("set",
-        "INSERT INTO $S.value AS v (place, name, revision, modified, expires, size, checksum, content_type, serializer,"
-        " version_tag, app_version, owner, content)"
-        " VALUES ($1, $2, $3, " NOW ", $4, $5, $6, $7, $8, $9, $10, $11, $12)"
-        " ON CONFLICT (place, name) DO UPDATE SET revision = excluded.revision, modified = excluded.modified,"
-        " expires = excluded.expires, size = excluded.size, checksum = excluded.checksum,"
-        " content_type = excluded.content_type, serializer = excluded.serializer, version_tag = excluded.version_tag,"
-        " app_version = excluded.app_version, owner = excluded.owner, content = excluded.content"
-        " RETURNING nextval('$S.change'), v.expires IS NULL OR v.expires > " NOW ","
-        " (SELECT pg_notify('localdata_$N', '') FROM $S.watcher WHERE until > now() LIMIT 1)", schema);
+    link_number = (int64_t)nanoseconds();
+    prepare("set", SET, schema);
+    prepare("set_and_mark",
+        "WITH made AS (" SET "), marked AS (INSERT INTO $S.mark (link, write, found)"
+        " SELECT $13::int8, $3::int8, made.found FROM made " MARK ") SELECT * FROM made", schema);
+    prepare("mark", "INSERT INTO $S.mark (link, write, found) VALUES ($1, $2, true) " MARK, schema);
     prepare("list",
         "SELECT v.name FROM $S.value v WHERE v.place = $1 AND v.name >= $2 AND v.name < $3 AND " LIVE
         " ORDER BY v.name LIMIT $4::int8", schema);
@@ -106,9 +115,9 @@ static uint32_t checksum(const unsigned char *bytes, size_t count) {
 
 /* The parameters of one call, in binary. */
 typedef struct parameters {
-    const char *values[12];
-    int lengths[12], formats[12], count;
-    int64_t numbers[12];
+    const char *values[13];
+    int lengths[13], formats[13], count;
+    int64_t numbers[13];
 } parameters;
 
 static void add(parameters *all, const void *value, int length) {
@@ -168,7 +177,8 @@ static void bind_set(parameters *all, const char *key, const void *value, int si
 static void set(const char *key, const void *value, int size, uint32_t sum) {
     parameters all = {0};
     bind_set(&all, key, value, size, sum);
-    PQclear(execute("set", &all));
+    add_number(&all, link_number);
+    PQclear(execute("set_and_mark", &all));
 }
 
 static void batch(const void *value, int size, uint32_t sum) {
@@ -180,8 +190,12 @@ static void batch(const void *value, int size, uint32_t sum) {
         bind_set(&all, key, value, size, sum);
         if (PQsendQueryPrepared(connection, "set", all.count, all.values, all.lengths, all.formats, 1) != 1) fail("send");
     }
+    parameters mark = {0};
+    add_number(&mark, link_number);
+    add_number(&mark, link_number);
+    if (PQsendQueryPrepared(connection, "mark", mark.count, mark.values, mark.lengths, mark.formats, 1) != 1) fail("send");
     if (PQpipelineSync(connection) != 1) fail("sync");
-    for (long i = 0; i < 1000; i++) {
+    for (long i = 0; i < 1001; i++) {
         PQclear(check(PQgetResult(connection), "batch"));
         if (PQgetResult(connection) != NULL) fail("batch");
     }

@@ -40,6 +40,51 @@ struct OpenStore: Sendable {
 
     func remove(_ name: String) throws -> Bool { try with(name) { try store.remove($0) } }
 
+    /// Stores a value if the condition holds; `nil` if it does not.
+    func set(_ name: String, _ text: String, if condition: WriteCondition) throws -> UInt64? {
+        try with(name) { try store.set($0, to: Data(text.utf8), attributes: nil, if: condition) }
+    }
+
+    func remove(_ name: String, ifRevision revision: UInt64) throws -> Bool {
+        try with(name) { try store.remove($0, ifRevision: revision) }
+    }
+
+    /// A value and its revision.
+    func revisioned(_ name: String) throws -> (text: String, revision: UInt64)? {
+        try with(name) { try store.revisioned($0) }.map { (String(decoding: $0.data, as: UTF8.self), $0.revision) }
+    }
+
+    /// Stores values, or removes those without a text, all or none.
+    func apply(_ changes: [(name: String, text: String?)]) throws {
+        let handles = try changes.map { try store.resolve(StorageAddress(place, name: $0.name)) }
+        defer { for handle in handles { store.release(handle) } }
+        try store.apply(
+            zip(handles, changes).map { StorageChange(key: $0, value: $1.text.map { Data($0.utf8) }) })
+    }
+
+    /// Stores values in a transaction that has read them.
+    func commit(_ changes: [(name: String, text: String)]) throws {
+        let handles = try changes.map { try store.resolve(StorageAddress(place, name: $0.name)) }
+        defer { for handle in handles { store.release(handle) } }
+        let transaction = try store.begin()
+        for (handle, change) in zip(handles, changes) {
+            try store.set(handle, to: Data(change.text.utf8), attributes: nil, in: transaction)
+        }
+        try store.commit(transaction)
+    }
+
+    /// All values of one moment.
+    func values() throws -> [String: String] {
+        var values: [String: String] = [:]
+        try store.forEachValue(in: place) { value in
+            values[String(decoding: value.name, as: UTF8.self)] = value.value.map {
+                String(decoding: $0, as: UTF8.self)
+            }
+            return true
+        }
+        return values
+    }
+
     func names(prefix: String = "", after: String? = nil) throws -> [String] {
         var names: [String] = []
         try store.forEachName(in: place, prefix: prefix, after: after, limit: nil) {

@@ -15,22 +15,29 @@ internal import ServerAccess
 /// The row is written in both cases. Its commit waits for a synchronous standby, which then has all earlier changes,
 /// too. A server process that is asked to end stops waiting for the standby, although its change is then visible.
 ///
-/// Only then does it count what is stored. Everything has to end within the deadline; otherwise nobody knows.
+/// Only then does it count whether the link's row in the table `mark` has the number of the write. Each transaction
+/// that changes something writes it there. The stored value shows nothing: another user may have replaced or removed it
+/// since, and a repetition would then destroy what that user stored.
+///
+/// Everything has to end within the deadline; otherwise nobody knows.
 enum Outcome {
-    case done
-    /// Nothing was changed, and nothing will be. If another user has replaced the value since, it counts as this, too:
-    /// the outcome is the same.
+    /// The changes were made. Others may have replaced them since.
+    ///
+    /// - Parameter found: Whether the last change found a value that had not expired.
+    case done(found: Bool)
+    /// Nothing was changed, and nothing will be.
     case notDone
     case unknown
 
     /// Finds the outcome through a new connection.
     ///
-    /// - Parameter old: The link that was lost.
-    static func of(_ writes: [Write], on old: Link, _ pool: Pool, until deadline: Deadline) -> Outcome {
-        guard let write = writes.first else { return .unknown }
+    /// - Parameters:
+    ///   - write: The first write of the transaction.
+    ///   - old: The link that was lost.
+    static func of(_ write: Write, on old: Link, _ pool: Pool, until deadline: Deadline) -> Outcome {
         while true {
             do {
-                return try find(writes, entry: write.revision, old, pool, deadline)
+                return try find(write.revision, old, pool, deadline)
             } catch LinkFailure.lost where deadline.left > 100_000_000 {
                 // The server may be back in time. What was done so far can be repeated.
                 usleep(50_000)
@@ -38,9 +45,7 @@ enum Outcome {
         }
     }
 
-    private static func find(
-        _ writes: [Write], entry: Int64, _ old: Link, _ pool: Pool, _ deadline: Deadline
-    ) throws -> Outcome {
+    private static func find(_ entry: Int64, _ old: Link, _ pool: Pool, _ deadline: Deadline) throws -> Outcome {
         // The lost link may be the only one that the pool may open, and it is not yet returned.
         let link = try pool.open(until: deadline)
         // A standby may lag behind.
@@ -59,46 +64,14 @@ enum Outcome {
             if case .lost(let loss) = error, loss.isLate { return .unknown }
             throw error
         }
-        return try read(writes, link, deadline)
+        let mark = try link.exchange([Call(.marked, [.integer(old.session)])], until: deadline).first
+        guard let mark, mark.count == 1, mark.integer(0) == entry else { return .notDone }
+        return .done(found: mark.integer(1) != 0)
     }
 
     /// Ends a link's server process, if that is possible.
     private static func end(_ link: Link, _ pool: Pool, _ deadline: Deadline) {
         guard let other = try? pool.open(until: deadline) else { return }
         _ = try? other.exchange([Call(.endSession, [.integer(link.session)])], until: deadline)
-    }
-
-    /// Compares what is stored with the last change of up to 64 names.
-    private static func read(_ writes: [Write], _ link: Link, _ deadline: Deadline) throws -> Outcome {
-        var names: Set<[UInt8]> = []
-        let last = writes.reversed().prefix(64).filter { write in
-            withUnsafeBytes(of: write.number) { names.insert(Array($0) + Array(write.name)).inserted }
-        }
-        let calls = last.map { Call(.revision, [.short($0.number), .lent($0.name)]) }
-        let answers = try link.exchange(calls, until: deadline)
-        var verdict: Outcome?
-        for (write, answer) in zip(last, answers) {
-            let current = answer.count > 0 ? answer.integer(1) : nil
-            switch write.action {
-            case .set where current == write.revision: return .done
-            case .set: verdict = verdict ?? write.verdict(current)
-            case .remove where writes.count == 1 && current == nil: return .done
-            case .remove where writes.count == 1:
-                return write.condition == .anything ? .unknown : write.verdict(current)
-            case .remove, .keep: break
-            }
-        }
-        return verdict ?? .unknown
-    }
-}
-
-extension Write {
-    /// The outcome of a change that is not the current state.
-    fileprivate func verdict(_ current: Int64?) -> Outcome {
-        switch condition {
-        case .anything: .notDone
-        case .absent: current == nil ? .notDone : .unknown
-        case .revision(let old): current == old ? .notDone : .unknown
-        }
     }
 }

@@ -25,10 +25,10 @@ extension Pool {
                 throw StorageError(error, work(), change.host)
             } catch LinkFailure.lost(let loss) {
                 guard loss.wasSent, let link = change.link else { throw StorageError(loss, work()) }
-                switch change.mayHaveCommitted ? Outcome.of(change.writes, on: link, self, until: deadline) : .notDone {
-                case .done:
+                switch change.outcome(on: link, until: deadline) {
+                case .done(let found):
                     return Changed(
-                        failed: [], numbers: [], removed: true, revision: change.writes.first?.revision ?? 0)
+                        failed: [], numbers: [], removed: found, revision: change.writes.first?.revision ?? 0)
                 case .notDone:
                     guard !loss.isLate, deadline.left > 0 else { throw StorageError(loss, work()) }
                 case .unknown: throw StorageError.unknownOutcome(loss, work())
@@ -71,6 +71,12 @@ final class Change {
 
     var host: String { link?.host ?? pool.hosts }
 
+    /// What became of the changes after the link was lost.
+    func outcome(on link: Link, until deadline: Deadline) -> Outcome {
+        guard mayHaveCommitted, let first = writes.first else { return .notDone }
+        return Outcome.of(first, on: link, pool, until: deadline)
+    }
+
     /// - Returns: The indices of changes whose condition did not hold.
     func make() throws -> [Int] {
         try pool.withLink(until: deadline) { link in
@@ -95,18 +101,22 @@ final class Change {
         }
     }
 
-    /// Behind a pooler, the first statement of a transaction, which ``Outcome`` relies on.
+    /// The first statements of a transaction: behind a pooler, the one that ``Outcome`` relies on. Some links remove
+    /// the old marks of others first, so that no two transactions wait for each other.
     private func entry(_ link: Link) -> [Call] {
-        guard link.isPooled, let first = writes.first else { return [] }
-        return [Call(.enter, [.integer(first.revision)])]
+        guard let first = writes.first else { return [] }
+        return (link.isPooled ? [Call(.enter, [.integer(first.revision)])] : [])
+            + (link.mustCleanMarks() ? [Call(.cleanMarks)] : [])
     }
 
     /// In one exchange, which the server commits.
     private func makeAtOnce(_ link: Link) throws -> [Int] {
         var calls = entry(link)
         let entries = calls.count
-        calls.reserveCapacity(entries + writes.count)
-        let counts = writes.map { $0.add(to: &calls) }
+        calls.reserveCapacity(entries + writes.count + 1)
+        let isSingle = writes.count == 1
+        let counts = writes.map { $0.add(to: &calls, marking: isSingle ? link.session : nil) }
+        if !isSingle, let first = writes.first { calls.append(first.mark(on: link.session)) }
         mayHaveCommitted = true
         return judge(try link.exchange(calls, until: deadline).dropFirst(entries), from: 0, of: counts)
     }
@@ -139,7 +149,8 @@ final class Change {
                 return failed
             }
             mayHaveCommitted = true
-            try link.exchange([Call(.commit)], until: pool.deadline())
+            let mark = writes.first.map { [$0.mark(on: link.session)] } ?? []
+            try link.exchange(mark + [Call(.commit)], until: pool.deadline())
             return []
         } catch LinkFailure.refused(let error) {
             _ = try? link.exchange([Call(.rollback)], until: pool.deadline())

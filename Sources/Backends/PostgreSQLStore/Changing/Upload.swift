@@ -53,11 +53,12 @@ final class Upload {
         let row = Write.row(write.number, key.name, write.revision, checksum, attributes, content: .null)
         let deadline = pool.deadline()
         do {
-            let answers = try link.exchange([Call(.set, row), Call(.commit)], until: deadline.part(3, of: 4))
+            let calls = [Call(.set, row), write.mark(on: link.session), Call(.commit)]
+            let answers = try link.exchange(calls, until: deadline.part(3, of: 4))
             store.listener.tell([write], [answers.first?.integer(0) ?? 0])
         } catch LinkFailure.lost(let loss) {
-            switch Outcome.of([write], on: link, pool, until: deadline) {
-            case .done: break
+            switch Outcome.of(write, on: link, pool, until: deadline) {
+            case .done: store.listener.tell([write], [])
             case .notDone: throw StorageError(loss, work)
             case .unknown:
                 store.listener.tell([write], [])

@@ -31,7 +31,8 @@ struct Write {
     let name: UnsafeRawBufferPointer
     let action: Action
     let condition: Condition
-    /// The revision that a set gives to the value. It also identifies the write.
+    /// The revision that a set gives to the value. It also identifies the write, and if that is the first of its
+    /// transaction, all of them.
     let revision: Int64
     /// The number of the namespace, once it is known.
     var number: Int32 = 0
@@ -98,16 +99,24 @@ enum Piece {
 extension Write {
     /// Adds the statements that make the change. ``isMade(_:)`` judges their answers.
     ///
+    /// - Parameter link: The link in whose name the change, if it is made, is marked; `nil` if ``mark(on:)`` marks it.
     /// - Returns: How many there are.
-    func add(to calls: inout [Call]) -> Int {
+    func add(to calls: inout [Call], marking link: Int64? = nil) -> Int {
         var key: [Parameter] { [.short(number), .lent(name)] }
+        let mark = link.map { [Parameter.integer($0)] } ?? []
+        let markOfRemoval = link == nil ? [] : mark + [.integer(revision)]
         switch (action, condition) {
-        case (.set(let value, let attributes), .anything): calls.append(Call(.set, row(value, attributes)))
-        case (.set(let value, let attributes), .absent): calls.append(Call(.add, row(value, attributes)))
+        case (.set(let value, let attributes), .anything):
+            calls.append(Call(link == nil ? .set : .setAndMark, row(value, attributes) + mark))
+        case (.set(let value, let attributes), .absent):
+            calls.append(Call(link == nil ? .add : .addAndMark, row(value, attributes) + mark))
         case (.set(let value, let attributes), .revision(let old)):
-            calls.append(Call(.replace, row(value, attributes) + [.integer(old)]))
-        case (.remove, .anything): calls.append(Call(.remove, key))
-        case (.remove, .revision(let old)): calls.append(Call(.removeRevision, key + [.integer(old)]))
+            calls.append(
+                Call(link == nil ? .replace : .replaceAndMark, row(value, attributes) + [.integer(old)] + mark))
+        case (.remove, .anything): calls.append(Call(link == nil ? .remove : .removeAndMark, key + markOfRemoval))
+        case (.remove, .revision(let old)):
+            let statement = link == nil ? Statement.removeRevision : .removeRevisionAndMark
+            calls.append(Call(statement, key + [.integer(old)] + markOfRemoval))
         case (.keep, .revision(let old)): calls.append(Call(.holdRevision, key + [.integer(old)]))
         case (.remove, .absent), (.keep, .absent):
             calls.append(Call(.holdAbsence, key + [.integer(revision)]))
@@ -117,6 +126,9 @@ extension Write {
         }
         return 1
     }
+
+    /// The statement that marks this write, and all others of its transaction, as made.
+    func mark(on link: Int64) -> Call { Call(.mark, [.integer(link), .integer(revision)]) }
 
     /// The statements that store the pieces of a large value, before those of ``add(to:)``.
     var pieces: [Call] {

@@ -17,7 +17,8 @@ final class Link: @unchecked Sendable {
     var isPooled = true
     /// Whether the server was a standby, which only reads, when the link connected.
     var isStandby = false
-    /// The number of the advisory lock that a link without a pooler holds until its server process has ended.
+    /// The link's own number. Its row in the table `mark` has it, and so has the advisory lock that a link without a
+    /// pooler holds until its server process has ended.
     let session = Int64.random(in: .min ... .max)
     /// The settings by which the server may lose confirmed changes in a power loss.
     var risks: [String] = []
@@ -27,6 +28,7 @@ final class Link: @unchecked Sendable {
     private var prepared = Array(repeating: false, count: Statement.allCases.count)
     private var isStale = false
     private var parameters = ParameterBlock()
+    private var hasChanged = false
 
     /// Takes over a connection in pipeline mode.
     init(_ connection: OpaquePointer, host: String, statements: StatementTexts, prepares: Bool) {
@@ -49,6 +51,12 @@ final class Link: @unchecked Sendable {
         // A server that ends a connection says so first; an idle link has nothing else to read.
         var entry = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) == 0
+    }
+
+    /// Whether the link's first change, which begins now, must remove old marks. One link of 16 does so.
+    func mustCleanMarks() -> Bool {
+        defer { hasChanged = true }
+        return !hasChanged && session & 15 == 0
     }
 
     /// Sends statements and waits for all answers, one for each.

@@ -12,7 +12,9 @@ enum SchemaSteps {
     /// - `value`: the values. `revision` is random and differs for each write; times are nanoseconds since 1970. A
     ///   value of more than 1 MiB has no `content`, but rows in `piece`. `checksum` is the CRC-32C of the bytes.
     /// - `change`: counts changes, for watches. `watcher`: who wants to be notified.
-    /// - `fence`: the writes that must not happen any more; see ``Outcome``. `enter` refuses them.
+    /// - `mark`: the last write of each link that changed something; see ``Outcome``. Half of each page stays empty, so
+    ///   that a new version of a row finds room beside the old one, and no index changes.
+    /// - `fence`: the writes that must not happen any more. `enter` refuses them.
     private static let first = [
         "CREATE SCHEMA IF NOT EXISTS \"$SCHEMA\"",
         """
@@ -58,6 +60,11 @@ enum SchemaSteps {
         """,
         "CREATE SEQUENCE \"$SCHEMA\".change",
         "CREATE UNLOGGED TABLE \"$SCHEMA\".watcher (id int8 PRIMARY KEY, until timestamptz NOT NULL)",
+        """
+        CREATE TABLE "$SCHEMA".mark (
+            link int8 PRIMARY KEY, write int8 NOT NULL, found bool NOT NULL, made timestamptz NOT NULL DEFAULT now())
+        WITH (fillfactor = 50)
+        """,
         "CREATE TABLE \"$SCHEMA\".fence (write int8 PRIMARY KEY, made timestamptz NOT NULL DEFAULT now())",
         """
         CREATE FUNCTION "$SCHEMA".enter(write_ int8) RETURNS void LANGUAGE plpgsql AS $$

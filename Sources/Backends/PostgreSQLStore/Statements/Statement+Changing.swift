@@ -14,10 +14,26 @@ extension Statement {
     /// The number of the change, by which watches notice it; see ``Listener``.
     private static func report(_ schema: String, _ alias: String) -> String {
         """
-        RETURNING nextval('"\(schema)".change'), \(alias).expires IS NULL OR \(alias).expires > \(now),
-        (SELECT pg_notify('localdata_\(schema)', '') FROM "\(schema)".watcher WHERE until > now() LIMIT 1)
+        RETURNING nextval('"\(schema)".change') AS change, \(alias).expires IS NULL OR \(alias).expires > \(now) AS found,
+        (SELECT pg_notify('localdata_\(schema)', '') FROM "\(schema)".watcher WHERE until > now() LIMIT 1) AS notified
         """
     }
+
+    /// The text of a statement that changes a value, and if it has done so, marks the write in the same transaction.
+    ///
+    /// - Parameters:
+    ///   - link: The number of the parameter with the link.
+    ///   - write: The number of the parameter with the write.
+    private static func marking(_ statement: Statement, link: Int, write: Int, _ schema: String) -> String {
+        """
+        WITH made AS (\(statement.changeText(schema))), marked AS (INSERT INTO "\(schema)".mark (link, write, found)
+        SELECT $\(link)::int8, $\(write)::int8, made.found FROM made \(replacingMark)) SELECT * FROM made
+        """
+    }
+
+    /// The end of a statement that marks a write.
+    static let replacingMark =
+        "ON CONFLICT (link) DO UPDATE SET write = excluded.write, found = excluded.found, made = excluded.made"
 
     /// The text of a statement that changes values. Each returns a row if it changed something or its condition held.
     func changeText(_ schema: String) -> String {
@@ -39,6 +55,11 @@ extension Statement {
         case .remove: "DELETE FROM \(value) v WHERE v.place = $1 AND v.name = $2 \(report)"
         case .removeRevision:
             "DELETE FROM \(value) v WHERE v.place = $1 AND v.name = $2 AND v.revision = $3 AND \(Self.isLive) \(report)"
+        case .setAndMark: Self.marking(.set, link: 13, write: 3, schema)
+        case .addAndMark: Self.marking(.add, link: 13, write: 3, schema)
+        case .replaceAndMark: Self.marking(.replace, link: 14, write: 3, schema)
+        case .removeAndMark: Self.marking(.remove, link: 3, write: 4, schema)
+        case .removeRevisionAndMark: Self.marking(.removeRevision, link: 4, write: 5, schema)
         case .addPiece: "INSERT INTO \"\(schema)\".piece (revision, number, content) VALUES ($1, $2, $3)"
         case .holdRevision:
             """

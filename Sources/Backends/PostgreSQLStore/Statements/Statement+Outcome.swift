@@ -33,6 +33,15 @@ extension Statement {
         case .fence:
             "INSERT INTO \"\(schema)\".fence (write) VALUES ($1) ON CONFLICT (write) DO UPDATE SET made = now()"
         case .cleanFences: "DELETE FROM \"\(schema)\".fence WHERE made < now() - interval '1 day'"
+        case .mark:
+            "INSERT INTO \"\(schema)\".mark (link, write, found) VALUES ($1, $2, true) \(Self.replacingMark)"
+        case .marked: "SELECT write, found FROM \"\(schema)\".mark WHERE link = $1"
+        // No call takes longer than an hour, so nobody asks for the outcome of these writes any more.
+        case .cleanMarks:
+            """
+            DELETE FROM "\(schema)".mark WHERE link IN (
+            SELECT link FROM "\(schema)".mark WHERE made < now() - interval '1 day' FOR UPDATE SKIP LOCKED)
+            """
         default: ""
         }
     }

@@ -6,6 +6,7 @@ enum Statement: Int, CaseIterable {
     case findPlace, addPlace, places
     case exists, value, describedValue, attributes, names, expired, values, pieces, revision
     case set, add, replace, remove, removeRevision
+    case setAndMark, addAndMark, replaceAndMark, removeAndMark, removeRevisionAndMark, mark, marked, cleanMarks
     case addPiece, holdRevision, holdAbsence
     case enter, waitLimit, endSession, awaitSession, awaitWrite, fence, cleanFences
     case changes, running, addWatcher, replayed
@@ -24,6 +25,7 @@ enum Statement: Int, CaseIterable {
             false
         case .waitLimit, .endSession, .awaitSession, .awaitWrite, .fence, .cleanFences, .strayPieces, .lock, .tryLock:
             false
+        case .marked, .cleanMarks: false
         case .lockInTransaction, .unlock, .ping: false
         default: true
         }
@@ -40,12 +42,11 @@ enum Statement: Int, CaseIterable {
         case .commit: "COMMIT"
         case .rollback: "ROLLBACK"
         case .session, .lockSession, .synchronize, .keepAlive, .enter, .waitLimit, .endSession, .awaitSession,
-            .awaitWrite, .fence,
-            .cleanFences:
+            .awaitWrite, .fence, .cleanFences, .mark, .marked, .cleanMarks:
             outcomeText(schema)
         case .lock, .tryLock, .lockInTransaction, .unlock, .ping: lockText
         case .set, .add, .replace, .remove, .removeRevision, .addPiece, .holdRevision, .holdAbsence, .discard,
-            .sweep:
+            .sweep, .setAndMark, .addAndMark, .replaceAndMark, .removeAndMark, .removeRevisionAndMark:
             changeText(schema)
         default: readText(schema)
         }
