@@ -114,9 +114,14 @@ end() {
     [ -n "$server" ] || return 0
     # Lists the children while the server cannot start others.
     kill -STOP "$server" 2>/dev/null || true
-    # shellcheck disable=SC2046
-    kill -KILL "$server" $(cat "/proc/$server/task/$server/children" 2>/dev/null) 2>/dev/null || true
+    children=$(cat "/proc/$server/task/$server/children" 2>/dev/null) || children=
+    # shellcheck disable=SC2086
+    kill -KILL "$server" $children 2>/dev/null || true
     wait "$server" 2>/dev/null || true
+    # A new server does not start while one of them still has the shared memory. Dead ones have no command line.
+    for child in $children; do
+        while grep -q . "/proc/$child/cmdline" 2>/dev/null; do sleep 0.01; done
+    done
     server=
 }
 

@@ -65,6 +65,20 @@ final class Link: @unchecked Sendable {
     ///   transaction stays open, and failed.
     @discardableResult
     func exchange(_ calls: [Call], until deadline: Deadline) throws(LinkFailure) -> [Answer] {
+        guard isPooled, PQtransactionStatus(connection) == PQTRANS_IDLE else {
+            return try exchanged(calls, until: deadline)
+        }
+        // Behind a pooler, no setting is the link's own: each transaction sets where names are looked up.
+        let begin = calls.first?.statement
+        let place = begin == .begin || begin == .beginReading ? 1 : 0
+        var calls = calls
+        calls.insert(Call(.confine), at: place)
+        var answers = try exchanged(calls, until: deadline)
+        answers.remove(at: place)
+        return answers
+    }
+
+    private func exchanged(_ calls: [Call], until deadline: Deadline) throws(LinkFailure) -> [Answer] {
         var expected: [Expected] = []
         var new: Set<Statement> = []
         for call in calls {

@@ -30,7 +30,7 @@ final class Pool: @unchecked Sendable {
     init(_ options: ServerOptions, log: any StorageLogHandler) {
         (self.options, self.log) = (options, log)
         statements = StatementTexts(schema: options.schema)
-        schema = SchemaKeeper(options.schema)
+        schema = SchemaKeeper(options)
         lock.initialize(to: pthread_mutex_t())
         returned.initialize(to: pthread_cond_t())
         pthread_mutex_init(lock, nil)
@@ -137,7 +137,7 @@ final class Pool: @unchecked Sendable {
         while true {
             do {
                 let link = try anyHost(until: deadline)
-                try schema.prepare(link, options, until: deadline)
+                try schema.prepare(link, until: deadline)
                 warn(of: link)
                 return link
             } catch LinkFailure.lost(let loss) where Self.passes(loss) && deadline.left > 200_000_000 {

@@ -23,15 +23,20 @@ final class SchemaKeeper: Sendable {
 
     private static let mostPlaces = 10_000
     private let schema: String
+    private let audit: SchemaAudit
     private let state = Mutex(State())
 
-    init(_ schema: String) { self.schema = schema }
+    init(_ options: ServerOptions) {
+        schema = options.schema
+        audit = SchemaAudit(schema, owner: options.owner)
+    }
 
-    /// Makes sure that the tables have this version's layout.
+    /// Makes sure that the tables have this version's layout, and that no other role could have put its code into them.
     ///
-    /// - Throws: `unsupported` for tables of a later version, ``LinkFailure`` if the link fails, and `permissionDenied`
-    ///   or another `StorageError` if the server refuses to create the tables.
-    func prepare(_ link: Link, _ options: ServerOptions, until deadline: Deadline) throws {
+    /// - Throws: `unsupported` for tables of a later version, `permissionDenied` for what belongs to another role,
+    ///   ``LinkFailure`` if the link fails, and `permissionDenied` or another `StorageError` if the server refuses to
+    ///   create the tables.
+    func prepare(_ link: Link, until deadline: Deadline) throws {
         do {
             if try found(link, until: deadline) != SchemaSteps.all.count { try upgrade(link, until: deadline) }
         } catch LinkFailure.refused(let error) {
@@ -47,7 +52,9 @@ final class SchemaKeeper: Sendable {
             SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
             WHERE n.nspname = '\(schema)' AND c.relname = 'store'
             """
-        guard try link.exchange([Call(text: there)], until: deadline).first?.count == 1 else { return 0 }
+        let answers = try link.exchange([audit.call, Call(text: there)], until: deadline)
+        try audit.check(answers.first, link.host)
+        guard answers.last?.count == 1 else { return 0 }
         let read = "SELECT version, identity FROM \"\(schema)\".store"
         guard let row = try link.exchange([Call(text: read)], until: deadline).first, row.count == 1 else { return 0 }
         let (version, identity) = (Int(row.integer(0)), row.integer(1))
@@ -74,8 +81,10 @@ final class SchemaKeeper: Sendable {
                 Call(text: step.replacing("$SCHEMA", with: schema))
             }
             calls.append(Call(text: "UPDATE \"\(schema)\".store SET version = \(SchemaSteps.all.count)"))
-            calls.append(Call(.commit))
-            try link.exchange(calls, until: deadline)
+            calls.append(audit.call)
+            // Another role may have created the schema meanwhile.
+            try audit.check(link.exchange(calls, until: deadline).last, link.host)
+            try link.exchange([Call(.commit)], until: deadline)
         } catch {
             _ = try? link.exchange([Call(.rollback)], until: deadline)
             throw error

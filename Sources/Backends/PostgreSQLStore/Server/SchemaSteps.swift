@@ -43,13 +43,7 @@ enum SchemaSteps {
             revision int8 NOT NULL, number int4 NOT NULL, content bytea NOT NULL, PRIMARY KEY (revision, number))
         """,
         "ALTER TABLE \"$SCHEMA\".piece ALTER content SET STORAGE EXTERNAL",
-        """
-        CREATE FUNCTION "$SCHEMA".drop_pieces() RETURNS trigger LANGUAGE plpgsql AS $$
-        BEGIN
-            DELETE FROM "$SCHEMA".piece WHERE revision = OLD.revision;
-            RETURN NULL;
-        END $$
-        """,
+        "CREATE FUNCTION \"$SCHEMA\".drop_pieces() RETURNS trigger LANGUAGE plpgsql AS $$\(dropPieces)$$",
         """
         CREATE TRIGGER pieces_replaced AFTER UPDATE ON "$SCHEMA".value FOR EACH ROW
         WHEN (OLD.content IS NULL AND OLD.revision <> NEW.revision) EXECUTE FUNCTION "$SCHEMA".drop_pieces()
@@ -66,8 +60,20 @@ enum SchemaSteps {
         WITH (fillfactor = 50)
         """,
         "CREATE TABLE \"$SCHEMA\".fence (write int8 PRIMARY KEY, made timestamptz NOT NULL DEFAULT now())",
+        "CREATE FUNCTION \"$SCHEMA\".enter(write_ int8) RETURNS void LANGUAGE plpgsql AS $$\(enter)$$",
+    ]
+
+    /// The functions with their bodies, which ``SchemaAudit`` compares.
+    static let functions = [(name: "drop_pieces", body: dropPieces), (name: "enter", body: enter)]
+
+    private static let dropPieces = """
+        BEGIN
+            DELETE FROM "$SCHEMA".piece WHERE revision = OLD.revision;
+            RETURN NULL;
+        END
         """
-        CREATE FUNCTION "$SCHEMA".enter(write_ int8) RETURNS void LANGUAGE plpgsql AS $$
+
+    private static let enter = """
         BEGIN
             PERFORM pg_advisory_xact_lock_shared(write_);
             IF current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') THEN
@@ -76,7 +82,6 @@ enum SchemaSteps {
             IF EXISTS (SELECT FROM "$SCHEMA".fence WHERE write = write_) THEN
                 RAISE EXCEPTION 'the write was fenced off' USING ERRCODE = 'LD001';
             END IF;
-        END $$
-        """,
-    ]
+        END
+        """
 }

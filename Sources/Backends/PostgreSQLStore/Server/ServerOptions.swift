@@ -18,6 +18,11 @@ struct ServerOptions: Sendable {
             help:
                 "the schema that holds the tables, created if it is missing: 1 to 50 of a to z, 0 to 9 and '_', not "
                 + "starting with 'pg_'"),
+        .string(
+            "owner", default: "",
+            help:
+                "the role that owns schema and tables, if the user does not; both can run code as each other. What "
+                + "belongs to any other role is refused"),
         .integer(
             "poolSize", default: 8,
             help: "how many connections calls use at most; watches and values in pieces have their own"),
@@ -31,6 +36,8 @@ struct ServerOptions: Sendable {
     let servers: [ServerAddress]
     let password: ServerSecret?
     let schema: String
+    /// The role besides the user that may own tables and functions; empty for none.
+    let owner: String
     let poolSize: Int
     let timeout: Double
     let prepares: Bool
@@ -41,6 +48,7 @@ struct ServerOptions: Sendable {
         servers = try ConnectionURI(try options.string("uri")).servers()
         password = try ServerSecret(options, text: "password", file: "passwordFile", kind: "password file")
         schema = try Self.schema(try options.string("schema"))
+        owner = try options.string("owner")
         poolSize = Int(try options.integer("poolSize", in: 1...1000))
         largestValue = Int(try options.integer("largestValue", in: 1...1_000_000_000))
         timeout = try options.number("timeout", in: 0.01...3600, unit: "seconds")

@@ -27,7 +27,9 @@ struct Call {
         (self.statement, self.parameters, text) = (statement, parameters, nil)
     }
 
-    init(text: String) { (statement, parameters, self.text) = (.other, [], text) }
+    init(text: String, _ parameters: [Parameter] = []) {
+        (statement, self.parameters, self.text) = (.other, parameters, text)
+    }
 }
 
 /// The parameters of one call as libpq takes them, all binary. The memory serves the next call, too.

@@ -10,9 +10,12 @@ extension Statement {
             """
         case .lockSession: "SELECT pg_advisory_lock($1::int8)"
         case .synchronize: "SET synchronous_commit = on"
+        // Other roles may have put functions or operators into any other schema. Qualified, because it may be the first
+        // statement.
+        case .confine: "SELECT pg_catalog.set_config('search_path', '\(Self.path)', true)"
         case .keepAlive:
             """
-            SELECT set_config('tcp_keepalives_idle', '30', false), set_config('tcp_keepalives_interval', '10', false),
+            SELECT set_config('search_path', '\(Self.path)', false), set_config('tcp_keepalives_idle', '30', false), set_config('tcp_keepalives_interval', '10', false),
             set_config('tcp_keepalives_count', '3', false)
             """
         // Behind a pooler: waits while somebody fences the write off, and is refused afterwards.
@@ -45,6 +48,9 @@ extension Statement {
         default: ""
         }
     }
+
+    /// Where names are looked up that have no schema: in the system's own, and at last in the session's.
+    private static let path = "pg_catalog, pg_temp"
 
     /// The condition of a session whose commits may be confirmed before they survive a power loss: of the server, or of
     /// the standby that it waits for.

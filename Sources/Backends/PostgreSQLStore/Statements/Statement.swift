@@ -2,7 +2,7 @@
 enum Statement: Int, CaseIterable {
     case other
     case begin, beginReading, commit, rollback
-    case session, lockSession, synchronize, keepAlive
+    case session, lockSession, synchronize, keepAlive, confine
     case findPlace, addPlace, places
     case exists, value, describedValue, attributes, names, expired, values, pieces, revision
     case set, add, replace, remove, removeRevision
@@ -25,7 +25,7 @@ enum Statement: Int, CaseIterable {
             false
         case .waitLimit, .endSession, .awaitSession, .awaitWrite, .fence, .cleanFences, .strayPieces, .lock, .tryLock:
             false
-        case .marked, .cleanMarks: false
+        case .marked, .cleanMarks, .confine: false
         case .lockInTransaction, .unlock, .ping: false
         default: true
         }
@@ -41,7 +41,7 @@ enum Statement: Int, CaseIterable {
         case .beginReading: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         case .commit: "COMMIT"
         case .rollback: "ROLLBACK"
-        case .session, .lockSession, .synchronize, .keepAlive, .enter, .waitLimit, .endSession, .awaitSession,
+        case .session, .lockSession, .synchronize, .keepAlive, .confine, .enter, .waitLimit, .endSession, .awaitSession,
             .awaitWrite, .fence, .cleanFences, .mark, .marked, .cleanMarks:
             outcomeText(schema)
         case .lock, .tryLock, .lockInTransaction, .unlock, .ping: lockText
