@@ -110,6 +110,27 @@ struct OwnershipTests {
         try store(user).set("name", "value")
     }
 
+    @Test("needs only the rights to use the tables, if users that share a store name their owner")
+    func sharing() throws {
+        try store(user).set("name", "value")
+        try run(
+            """
+            GRANT USAGE ON SCHEMA $S TO $M;
+            GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA $S TO $M;
+            GRANT USAGE, SELECT ON SEQUENCE $S.change TO $M
+            """)
+        let shared = try OpenStore(server.uri(other), schema: schema, ["owner": .string(user)])
+        let watch = try shared.store.watch(shared.place) { _ in }
+        defer { shared.store.unwatch(watch) }
+        try shared.write("large", seed: 1, pieces: 20)
+        #expect(try shared.remove("large"))
+        try shared.commit([("name", "other")])
+        #expect(try shared.values() == ["name": "other"])
+        #expect(try store(user).text("name") == "other")
+        let error = #expect(throws: StorageError.self) { try OpenStore(server.uri(other), schema: schema).get("name") }
+        #expect(error.map { "\($0)".contains("schema \(schema)") && "\($0)".contains("'\(user)'") } ?? false)
+    }
+
     @Test("stays without effect in other schemas, also if names are looked up there first")
     func path() throws {
         let server = try PostgreSQLServer()

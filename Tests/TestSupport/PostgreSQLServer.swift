@@ -55,7 +55,7 @@ package final class PostgreSQLServer: Sendable {
     /// Makes a standby a primary, and returns when it accepts writes.
     package func promote() throws { try companion.send("promote") }
 
-    /// The password of the user `secret`; no other user is asked for one.
+    /// The password of the users `secret` and `clear`; the latter is asked for it in clear. No other user is asked.
     package static let password = "correct horse"
 
     /// The URI of its database.

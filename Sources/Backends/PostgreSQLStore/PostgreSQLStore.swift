@@ -11,6 +11,9 @@ internal import ServerAccess
 /// - **Connections.** Opening the store only checks the options. The first call connects; each call does so again if
 ///   the server was restarted. A call without a server fails with `storeUnavailable`, which names the host and the
 ///   reason.
+/// - **Passwords.** A server that does not show who runs it, by a verified certificate or by the system user behind its
+///   socket, gets no password that it does not know; see ``ServerProof``. That includes those on loopback addresses.
+/// - **Ownership.** Each connection checks that no other role could have put code into the schema; see ``SchemaAudit``.
 /// - **Durability.** A change is complete when the server has confirmed its commit with `synchronous_commit` on, or
 ///   `remote_apply`. The store raises a lower default of the user or the database, so that a commit waits for the disk,
 ///   and for the disk of a synchronous standby. It cannot change `fsync` and `full_page_writes`: if one of them is off,

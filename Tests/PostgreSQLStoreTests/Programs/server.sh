@@ -61,15 +61,19 @@ prepare_postgres() {
     shift
     $user "$programs/$program" -D "$folder/postgres/data" --no-sync "$@" \
         >"$folder/$program.log" 2>&1 || { cat "$folder/$program.log"; exit 1; }
-    # A user who needs a password; see PostgreSQLServer.password.
+    # Users who need a password, by SCRAM or in clear; see PostgreSQLServer.password.
     if [ -z "$origin" ]; then
-        printf '%s\n' "CREATE ROLE secret LOGIN PASSWORD 'correct horse'" "GRANT CREATE ON DATABASE postgres TO secret" |
+        for user_ in secret clear; do
+            echo "CREATE ROLE $user_ LOGIN PASSWORD 'correct horse'"
+            echo "GRANT CREATE ON DATABASE postgres TO $user_"
+        done |
             $user "$programs/postgres" --single -F -D "$folder/postgres/data" postgres >>"$folder/$program.log" 2>&1
     fi
     cat >"$folder/postgres/hba.conf" <<END
 local all all trust
 hostssl all,replication secret 127.0.0.1/32 scram-sha-256
 host all secret 127.0.0.1/32 scram-sha-256
+host all clear 127.0.0.1/32 password
 host all,replication all 127.0.0.1/32 trust
 END
 }

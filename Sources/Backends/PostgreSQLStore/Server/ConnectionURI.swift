@@ -41,9 +41,10 @@ struct ConnectionURI {
 
     /// Its hosts in order, each with the parameters of a connection.
     ///
+    /// - Parameter allowsUnverified: Whether servers on this machine need not show who runs them.
     /// - Throws: `invalidOptions` if a connection over the network would not verify its server.
-    func servers() throws(StorageError) -> [ServerAddress] {
-        let hosts = list("host", or: "PGHOST", fallback: "/var/run/postgresql")
+    func servers(allowingUnverified allowsUnverified: Bool) throws(StorageError) -> [ServerAddress] {
+        let hosts = list("host", or: "PGHOST", fallback: Self.socketFolder)
         let ports = list("port", or: "PGPORT", fallback: "5432")
         guard ports.count == 1 || ports.count == hosts.count else {
             throw StorageError(
@@ -56,12 +57,19 @@ struct ConnectionURI {
         }
         var servers: [ServerAddress] = []
         for (index, host) in hosts.enumerated() {
-            servers.append(try server(host, ports[ports.count == 1 ? 0 : index], isOnly: hosts.count == 1))
+            let port = ports[ports.count == 1 ? 0 : index]
+            servers.append(try server(host, port, isOnly: hosts.count == 1, allowsUnverified))
         }
         return servers
     }
 
-    private func server(_ host: String, _ port: String, isOnly: Bool) throws(StorageError) -> ServerAddress {
+    /// The folder of Debian's servers, which the system user ``socketUser`` runs.
+    private static let socketFolder = "/var/run/postgresql"
+    private static let socketUser = "postgres"
+
+    private func server(
+        _ host: String, _ port: String, isOnly: Bool, _ allowsUnverified: Bool
+    ) throws(StorageError) -> ServerAddress {
         var parameters = values
         parameters["host"] = host
         parameters["port"] = port
@@ -89,17 +97,33 @@ struct ConnectionURI {
         if parameters["sslmode"] == "verify-full", values["sslrootcert"] == nil, variable("PGSSLROOTCERT") == nil {
             parameters["sslrootcert"] = "/etc/ssl/certs/ca-certificates.crt"
         }
+        let isPath = host.hasPrefix("/") || host.hasPrefix("@")
+        let isSocket = isPath && addresses.isEmpty
+        if isSocket, !allowsUnverified, [Self.socketFolder, "/run/postgresql"].contains(host), peer == nil {
+            parameters["requirepeer"] = Self.socketUser
+        }
+        let isVerified =
+            isSocket
+            ? parameters["requirepeer"] != nil || peer != nil : parameters["sslmode"] == "verify-full"
         return ServerAddress(
-            name: host.hasPrefix("/") || host.hasPrefix("@") ? "\(host)/.s.PGSQL.\(port)" : "\(host):\(port)",
-            parameters: parameters)
+            name: isPath ? "\(host)/.s.PGSQL.\(port)" : "\(host):\(port)", parameters: parameters,
+            proof: isVerified || allowsUnverified ? .given : isSocket ? .impossible : .byPassword)
     }
+
+    /// The system user that must run the server behind a socket.
+    private var peer: String? { values["requirepeer"] ?? variable("PGREQUIREPEER") }
 
     private func list(_ name: String, or variableName: String, fallback: String) -> [String] {
         let text = values[name] ?? variable(variableName) ?? fallback
         return text.split(separator: ",", omittingEmptySubsequences: false).map { $0.isEmpty ? fallback : String($0) }
     }
 
-    private func variable(_ name: String) -> String? {
+    /// Whether libpq takes a password from the environment, which no parameter replaces by none.
+    static var hasPasswordInEnvironment: Bool { variable("PGPASSWORD") != nil || variable("PGSERVICE") != nil }
+
+    private func variable(_ name: String) -> String? { Self.variable(name) }
+
+    private static func variable(_ name: String) -> String? {
         secure_getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 }
@@ -109,10 +133,21 @@ struct ServerAddress: Sendable {
     /// The host and its port, or the path of its socket, for messages.
     let name: String
     /// libpq's parameters for it, without the password.
-    let parameters: [String: String]
+    var parameters: [String: String]
+    let proof: ServerProof
 
     /// Whether a host is this machine: a Unix socket or a loopback address.
     static func isLocal(_ host: String) -> Bool {
         host.hasPrefix("/") || host.hasPrefix("@") || LoopbackHost.contains(host)
     }
+}
+
+/// How a server shows who runs it, before it may learn a password.
+enum ServerProof {
+    /// By a verified certificate or by the system user behind its socket; or the user asks for no proof.
+    case given
+    /// Only by knowing the password itself (SCRAM), over the connection's own channel.
+    case byPassword
+    /// Not at all: a socket without `requirepeer`.
+    case impossible
 }

@@ -53,6 +53,10 @@ struct Loss {
     var isLate = false
     /// The SQLSTATE of a refused connection, if the server gave one.
     var state = ""
+    /// Whether the server asked for a password when the link connected.
+    var asksForPassword = false
+    /// Whether the server had to show that it knows the password, over TLS.
+    var lacksProof = false
     /// Whether the server may have received statements of the exchange.
     var wasSent = false
 }

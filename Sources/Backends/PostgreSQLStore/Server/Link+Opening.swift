@@ -10,60 +10,12 @@ extension Link {
     static func open(
         _ server: ServerAddress, _ options: ServerOptions, _ statements: StatementTexts, until deadline: Deadline
     ) throws -> Link {
-        let connection = try started(server.resolved(until: deadline), options.password)
-        do {
-            try finish(connection, server.name, until: deadline)
-        } catch {
-            PQfinish(connection)
-            throw error
-        }
+        let connection = try connected(server.resolved(until: deadline), options.password, until: deadline)
         PQsetnonblocking(connection, 1)
         PQenterPipelineMode(connection)
         let link = Link(connection, host: server.name, statements: statements, prepares: options.prepares)
         try link.begin(until: deadline)
         return link
-    }
-
-    private static func started(_ server: ServerAddress, _ password: ServerSecret?) throws -> OpaquePointer {
-        var words: [UnsafeMutablePointer<CChar>?] = []
-        var values: [UnsafeMutablePointer<CChar>?] = []
-        for (word, value) in server.parameters {
-            words.append(strdup(word))
-            values.append(strdup(value))
-        }
-        defer { for text in words + values { free(text) } }
-        func start(_ password: UnsafePointer<CChar>?) throws -> OpaquePointer {
-            let connection = "password".withCString { word in
-                let words = words.map { UnsafePointer($0) } + [password == nil ? nil : word, nil]
-                return PQconnectStartParams(words, values.map { UnsafePointer($0) } + [password, nil], 0)
-            }
-            guard let connection else {
-                throw LinkFailure.lost(Loss(host: server.name, reason: "not enough memory for a connection"))
-            }
-            PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
-            ld_postgresql_silence(connection)
-            return connection
-        }
-        return try password?.with { try start($0) } ?? start(nil)
-    }
-
-    private static func finish(_ connection: OpaquePointer, _ host: String, until deadline: Deadline)
-        throws(LinkFailure)
-    {
-        func failure() -> LinkFailure {
-            let message = ConnectionMessage(connection)
-            return .lost(Loss(host: host, reason: message.text, state: message.state))
-        }
-        guard PQstatus(connection) != CONNECTION_BAD else { throw failure() }
-        var state = PGRES_POLLING_WRITING
-        while state != PGRES_POLLING_OK {
-            let events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT
-            guard wait(for: events, on: PQsocket(connection), until: deadline) else {
-                throw .lost(Loss(host: host, reason: "it did not accept the connection in time", isLate: true))
-            }
-            state = PQconnectPoll(connection)
-            if state == PGRES_POLLING_FAILED { throw failure() }
-        }
     }
 
     /// Finds out whether there is a pooler. Without one, the server process takes a lock that it holds until it ends;

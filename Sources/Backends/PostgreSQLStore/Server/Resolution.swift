@@ -115,9 +115,9 @@ extension ServerAddress {
             throw .lost(Loss(host: name, reason: error.reason, isLate: deadline.isOver))
         }
         guard !addresses.isEmpty else { return self }
-        var parameters = parameters
-        parameters["host"] = Array(repeating: host, count: addresses.count).joined(separator: ",")
-        parameters["hostaddr"] = addresses.joined(separator: ",")
-        return ServerAddress(name: name, parameters: parameters)
+        var server = self
+        server.parameters["host"] = Array(repeating: host, count: addresses.count).joined(separator: ",")
+        server.parameters["hostaddr"] = addresses.joined(separator: ",")
+        return server
     }
 }

@@ -13,6 +13,11 @@ struct ServerOptions: Sendable {
                 "a file with the password alone, readable by its owner only: an absolute path, or "
                 + "$CREDENTIALS_DIRECTORY/NAME; empty: PGPASSFILE or ~/.pgpass"),
         .secret("password", help: "the password, in place of a file: the address of a value in the keychain"),
+        .boolean(
+            "allowsUnverifiedServer", default: false,
+            help:
+                "whether a server on this machine that does not show who runs it may ask for the password in any way: "
+                + "then any program on its port can learn it"),
         .string(
             "schema", default: "localdata", pattern: "(?!pg_)[a-z0-9_]{1,50}",
             help:
@@ -45,7 +50,8 @@ struct ServerOptions: Sendable {
 
     /// - Throws: `invalidOptions` for options that make no sense or are not safe. Never quotes the URI.
     init(_ options: ComponentOptions) throws(StorageError) {
-        servers = try ConnectionURI(try options.string("uri")).servers()
+        servers = try ConnectionURI(try options.string("uri"))
+            .servers(allowingUnverified: try options.boolean("allowsUnverifiedServer"))
         password = try ServerSecret(options, text: "password", file: "passwordFile", kind: "password file")
         schema = try Self.schema(try options.string("schema"))
         owner = try options.string("owner")

@@ -15,6 +15,14 @@ extension StorageError {
         let (code, hint) =
             switch loss.state.prefix(2) {
             // libpq's own words, which no state comes with and which it does not translate.
+            case ""
+            where loss.lacksProof && ["channel binding", "SSL was required"].contains { loss.reason.contains($0) }:
+                (Code.permissionDenied, Self.waysToProve)
+            case "" where loss.reason.contains("requirepeer"):
+                (
+                    Code.permissionDenied,
+                    "if the server is run by another system user, name that one as requirepeer in option 'uri'"
+                )
             case "" where loss.reason.contains("no password supplied"):
                 (
                     Code.permissionDenied,
@@ -36,6 +44,18 @@ extension StorageError {
             }
         self.init(code, "the server at \(loss.host) cannot be reached, \(work): \(loss.reason)", hint: hint)
     }
+
+    /// A server that asks for a password, and could be any program.
+    static func unverified(_ server: ServerAddress) -> StorageError {
+        StorageError(
+            .permissionDenied,
+            "the server at \(server.name) asks for a password, and nothing shows who runs it; it got none",
+            hint: waysToProve)
+    }
+
+    private static let waysToProve =
+        "connect by a Unix socket, and name the server's system user in option 'uri' (requirepeer=postgres); or let "
+        + "the server have TLS and scram-sha-256; option 'allowsUnverifiedServer' sends the password all the same"
 
     /// A change of which nobody knows whether the server made it.
     static func unknownOutcome(_ loss: Loss, _ work: String) -> StorageError {

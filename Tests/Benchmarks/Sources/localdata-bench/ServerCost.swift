@@ -18,7 +18,7 @@ struct ServerCost {
         // Creates the tables, and the namespace.
         try await router.set(Data(repeating: 7, count: 128), for: Setting.key("set", .data))
         let complete = """
-            {"uri": "\(server)", "schema": "localdata", "passwordFile": "", "owner": "", "poolSize": 8, "timeout": 10,
+            {"uri": "\(server)", "schema": "localdata", "passwordFile": "", "allowsUnverifiedServer": false, "owner": "", "poolSize": 8, "timeout": 10,
             "preparedStatements": "auto", "largestValue": 1000000000}
             """
         let table = try Companion("\(setting.tools)/store", [library, "postgresql", complete])
