@@ -17,7 +17,10 @@ struct DomainHistory {
             if isOwn { wanted.insert(LedgerPlace.pageName(of: page.address)) }
             for row in page.rows {
                 if isOwn { wanted.formUnion((row.superseded ?? []).compactMap(\.witness)) }
-                wanted.formUnion(row.changes.filter { isOne($0) }.compactMap(\.image))
+                for change in row.changes where isOne(change) {
+                    // A copy of a sealed value is sealed again; the migration knows it by its witness.
+                    wanted.formUnion([change.image, change.witness].compactMap(\.self))
+                }
                 guard let bulk = row.bulk else { continue }
                 let mark = BulkLedger.mark(of: row.id, to: page.address)
                 if isOwn { isWanted += [("chunk \(mark) ", ""), ("image \(mark) ", " destination")] }
