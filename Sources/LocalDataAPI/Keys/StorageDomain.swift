@@ -104,7 +104,10 @@ extension StorageDomain {
     /// - Throws: As the other initializer.
     package init(name: String, filledIn scope: String) throws(StorageError) {
         let isFile = name == "fileSystem" || name == "encryptedFileSystem"
-        try self.init(name: name, scope: isFile && StandardFolder(rawValue: scope) != nil ? ":\(scope)" : scope)
+        // A folder of the user's own choosing is that of no group.
+        let isChosen = name == "appGroupFileSystem" && scope.hasPrefix("/")
+        try self.init(
+            name: name, scope: isChosen || isFile && StandardFolder(rawValue: scope) != nil ? ":\(scope)" : scope)
     }
 
     /// The domain in an address without a name: `domain[:scope]`.

@@ -37,13 +37,17 @@ struct ImportRun {
     let place: String?
     private let target: (domain: StorageDomain, prefix: String)?
     private let selection: StorageSelection
+    private let folders: NamedFolders
     /// What has expired by then is left out, in both readings.
     private let start = Date.now
 
+    /// - Parameter folders: The folders outside of the host's own that values may be stored in.
     init(
-        _ document: InputDocument, _ shape: EntryReader.Shape, into place: String?, _ router: StorageRouter
+        _ document: InputDocument, _ shape: EntryReader.Shape, into place: String?, _ folders: NamedFolders,
+        _ router: StorageRouter
     ) throws {
         self.router = router
+        self.folders = folders
         self.document = document
         self.shape = shape
         self.place = place
@@ -87,15 +91,22 @@ struct ImportRun {
     private func check() async throws -> (marks: [Int], only: Part?, Report) {
         var reader = try self.reader()
         var (marks, only, report): ([Int], Part?, Report) = ([], nil, Report())
+        var unnamed = UnnamedFolders()
         while let part = try await part(&reader) {
             report.expired += part.expired
             for entry in part.values {
                 try await router.checkUsable(entry.key)
+                if let folder = try await router.unnamedFolder(of: entry.key, besides: folders) {
+                    unnamed.add(folder, entry.key.address)
+                }
                 report.domains.insert(entry.key.descriptor.domain)
             }
             marks.append(part.mark)
             only = marks.count == 1 ? part : nil
             report.count += part.values.count
+        }
+        guard unnamed.isEmpty else {
+            throw StorageError.unnamedFolders(unnamed, of: document.name, "nothing was imported")
         }
         if report.count == 0, report.expired == 0, reader.count > 0, case .addresses = shape, let place {
             throw StorageError(

@@ -40,11 +40,12 @@ import Testing
 
     private func restore(
         _ router: StorageRouter, _ path: String, _ passphrase: String = "open sesame", domains: [String] = [],
-        overwriting: Bool = false, planOnly: Bool = false
+        overwriting: Bool = false, planOnly: Bool = false, takingKeys: Bool = false
     ) async throws -> RestoreReport {
-        try await router.restore(
-            from: path, domains: domains, passphrase: Self.passphrase(passphrase), overwriting: overwriting,
-            planOnly: planOnly)
+        var terms = RestoreTerms()
+        (terms.overwrites, terms.isPlan, terms.takesKeys) = (overwriting, planOnly, takingKeys)
+        return try await router.restore(
+            from: path, domains: domains, passphrase: Self.passphrase(passphrase), terms)
     }
 
     @Test("values come back in another layout of stores, sealed there, including values that their keys seal")
@@ -60,10 +61,11 @@ import Testing
         #expect(!home.contains("open sesame"))
         #expect(try Data(contentsOf: URL(filePath: path)).range(of: Data("value of".utf8)) == nil)
         let router = try other.router(domains: Self.all, Self.vault)
-        let plan = try await restore(router, path, planOnly: true)
-        #expect(plan.domains.reduce(0) { $0 + $1.new } == 4 && plan.rings == 1, "\(plan)")
+        let plan = try await restore(router, path, planOnly: true, takingKeys: true)
+        #expect(plan.domains.reduce(0) { $0 + $1.new } == 4 && plan.rings.map(\.isNew) == [true], "\(plan)")
+        #expect(plan.changes?.count == 4 && plan.changes?.allSatisfy { $0.folder == nil } == true, "\(plan)")
         #expect(other.files("data").isEmpty)
-        #expect(try await restore(router, path).restored == 5)
+        #expect(try await restore(router, path, takingKeys: true).restored == 5)
         for key in Self.keys { #expect(try await router.get(key) == "value of \(key.domain)") }
         #expect(!other.contains("value of"))
         #expect(try await router.attributes(of: .key(Self.keys[0]))?.serializer == "json")
@@ -160,7 +162,7 @@ import Testing
         #expect(other.files("data").isEmpty)
     }
 
-    @Test("a key ring that exists is kept, and gets the backup's keys that it lacks")
+    @Test("a key ring that exists is kept, and gets the backup's keys that it lacks, if the user takes them")
     func rings() async throws {
         let (home, other) = (try SealedHome(), try SealedHome())
         defer {
@@ -177,8 +179,8 @@ import Testing
         let another = textKey("another", .encryptedFileSystem(), security: .recommended)
         try await stranger.set("another", for: another)
         let active = try await stranger.keys(of: .master).first
-        let report = try await restore(stranger, path)
-        #expect(report.joinedRings == ["keychain:LocalData/master"])
+        let report = try await restore(stranger, path, takingKeys: true)
+        #expect(report.rings.map(\.ring) == ["keychain:LocalData/master"] && report.rings.first?.isNew == false)
         for router in [stranger, try other.router()] {
             #expect(try await router.get(Self.secret) == "value of \(Self.secret.domain)")
             #expect(try await router.get(another) == "another")
@@ -246,7 +248,7 @@ import Testing
         }
         try await refused(whole + [0], "one byte more")
         #expect(other.files("data") == before)
-        #expect(try await restore(router, path).restored == 5)
+        #expect(try await restore(router, path).restored == 4)
     }
 
     @Test("a file that is no backup, a wrong passphrase and an unusable location are refused with a clear message")

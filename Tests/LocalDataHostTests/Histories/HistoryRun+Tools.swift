@@ -34,8 +34,13 @@ extension HistoryRun {
     func restore() async throws {
         guard let backup else { return }
         try home.wipe()
+        var terms = RestoreTerms()
+        terms.overwrites = true
+        // Users know where they have chosen to keep files; half of them also keep the keys.
+        terms.folders = try NamedFolders(["\(home.path)/folder"])
+        terms.takesKeys = number.isMultiple(of: 2)
         let report = try await home.program(history.apps[0]).restore(
-            from: backup.path, passphrase: passphrase(), overwriting: true)
+            from: backup.path, passphrase: passphrase(), terms)
         log.append("  new machine, restore: \(report.restored) values")
         model = backup.model
         forgiveFolders()

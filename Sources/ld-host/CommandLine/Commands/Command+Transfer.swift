@@ -13,7 +13,8 @@ extension Command {
             as export writes it, states the format recorded with them, and {"$expires": "..."} when they expire; what
             has expired is left out. If a catalog describes a key, the value is encoded by its type and serializer, as
             with set. An export of a domain or of everything has addresses and needs no DOMAIN; with DOMAIN[:SCOPE],
-            only the values in it are stored. Everything is checked before the first value is stored. Up to
+            only the values in it are stored. Addresses in a folder of the user's own choosing are refused unless --folder
+            or DOMAIN:SCOPE names that folder, or a catalog names the key. Everything is checked before the first value is stored. Up to
             \(ImportRun.mostValues) values of 4 MiB in all are stored all or none. More are stored in parts of that
             size, so that memory does not grow with FILE: an import that is interrupted says how many values are
             stored, and the same command completes it. FILE is read twice. Standard input that is a pipe is held in
@@ -21,7 +22,8 @@ extension Command {
             """,
         options: [
             Option(name: "--each", value: "PATH", help: "import the elements of the array at PATH, e.g. 639-3"),
-            Option(name: "--name", value: "FIELD", help: "name each element by its member FIELD"), json,
+            Option(name: "--name", value: "FIELD", help: "name each element by its member FIELD"), folderOption,
+            json,
         ]
     ) { arguments, session in
         let place = arguments.operands.count == 2 ? arguments.operands[0] : nil
@@ -38,7 +40,10 @@ extension Command {
                 try AddressDocument.isOne(document) ? .addresses : .names
             }
         let router = try session.router()
-        let report = try await ImportRun(document, shape, into: place, router).run()
+        var own: String?
+        if let target { own = try await router.chosenFolder(of: target.domain) }
+        let folders = try namedFolders(arguments, and: own.map { [$0] } ?? [])
+        let report = try await ImportRun(document, shape, into: place, folders, router).run()
         for domain in report.domains.sorted(by: { "\($0)" < "\($1)" }) {
             try await warnIfLost(domain, router)
         }
@@ -130,20 +135,26 @@ extension Command {
             FILE has one change per line, a JSON object: {"set": "ADDRESS", "value": ...} or {"remove": "ADDRESS"}.
             Without FILE, or with -, changes come from standard input. Values have the form that import takes, also for
             keys of a catalog. Removing an absent value is not an error, and the last change of an address wins.
+            Changes in a folder of the user's own choosing are refused unless --folder names it, or a catalog the key.
             Everything is checked before the first change. After a kill or a power loss all changes are made, or none.
             """,
-        options: [json]
+        options: [folderOption, json]
     ) { arguments, session in
         let file = arguments.operands.first ?? "-"
         let changes = try BatchDocument.changes(in: try Input.contents(of: file), from: Input.name(of: file))
         let router = try session.router()
         var batch = StorageBatch()
         var domains: [StorageDomain] = []
+        let folders = try namedFolders(arguments)
+        var unnamed = UnnamedFolders()
         for change in changes {
             let key = try await change.located {
                 change.value == nil
                     ? try await Address.unseenKey(change.address, router)
                     : try await Address.key(change.address, router)
+            }
+            if let folder = try await router.unnamedFolder(of: key, besides: folders) {
+                unnamed.add(folder, change.address)
             }
             if let value = change.value {
                 let stored = try await change.located { try value.stored(for: key) }
@@ -152,6 +163,9 @@ extension Command {
             } else {
                 batch.remove(key)
             }
+        }
+        guard unnamed.isEmpty else {
+            throw StorageError.unnamedFolders(unnamed, of: Input.name(of: file), "nothing was done")
         }
         try await router.apply(batch)
         for domain in domains { try await warnIfLost(domain, router) }

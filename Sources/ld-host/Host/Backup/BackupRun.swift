@@ -61,7 +61,9 @@ struct BackupRun {
         // The rings of keys know the folders that apps have chosen for what they seal.
         var places = try snapshot.places(in: open, withFolders: true)
         for folder in folders where folder.identity == open.identity { places[folder.namespace] = .all }
-        source.places = places.filter { $0.key.domain == domain }.map { ($0, $1) }
+        // A restore would refuse the file for what no address names.
+        source.places = places.filter { $0.key.domain == domain && snapshot.isListed($0.key, in: open) }
+            .map { ($0, $1) }
             .sorted { precedes($0.namespace.scope, $1.namespace.scope) }
         source.ledger = try DomainHistory(snapshot: snapshot, source: open, domains: [domain]).names()
             .sorted(by: precedes)

@@ -22,7 +22,7 @@ final class RestoreComparison {
     let file: BackupFile
     let crypto: LoadedCrypto
     let key: EnvelopeKey
-    private let overwrites: Bool
+    let terms: RestoreTerms
     private let start = Moment.now
     let progress: @Sendable (StepProgress) -> Void
     let ringsOfKeychain: RingList?
@@ -34,20 +34,25 @@ final class RestoreComparison {
     private(set) var changes: [AtomicScope: Int] = [:]
     /// Where values are sealed again.
     private(set) var sealed: [ObjectIdentifier: (open: OpenStore, places: Set<SealedPlace>)] = [:]
-    /// Namespaces with their own folders, which the rings must know.
-    private(set) var folders: Set<SealedPlace> = []
-    /// The keys of the backup that a ring here does not have.
+    /// Where values are sealed again under a key of this user.
+    private(set) var resealed: Set<SealedPlace> = []
+    /// Namespaces with their own folders that get values which stay sealed, by the rings that must know them.
+    private(set) var folders: [String?: Set<SealedPlace>] = [:]
+    /// The keys of the backup that a ring here gets.
     private(set) var missingKeys: [(service: String, account: String, keys: [KeyRingState.Entry])] = []
     private(set) var addsRing = false
-    private(set) var presentRings: [(service: String, account: String)] = []
     private(set) var salt: Data?
+    var keys: BackupKeys
+    /// The numbers of the values that only a key of the backup could open, and does not.
+    var refused: Set<Int> = []
+    private(set) var unnamed = UnnamedFolders()
     private var total = 0
     private(set) var report: RestoreReport
     /// The last namespace, resolved.
     private var known: (domain: String, scope: String, place: StorageNamespace)?
 
     init(
-        _ snapshot: RouterSnapshot, _ file: BackupFile, _ crypto: LoadedCrypto, key: EnvelopeKey, overwriting: Bool,
+        _ snapshot: RouterSnapshot, _ file: BackupFile, _ crypto: LoadedCrypto, key: EnvelopeKey, _ terms: RestoreTerms,
         progress: @escaping @Sendable (StepProgress) -> Void
     ) throws(StorageError) {
         self.snapshot = snapshot
@@ -55,9 +60,10 @@ final class RestoreComparison {
         self.crypto = crypto
         self.key = key
         self.progress = progress
-        overwrites = overwriting
+        self.terms = terms
+        keys = BackupKeys(snapshot.rings)
         ringsOfKeychain = snapshot.settings.routes["keychain"] == nil ? nil : try snapshot.rings.list()
-        report = RestoreReport(file: file.path)
+        report = RestoreReport(file: file.path, terms)
     }
 
     /// Reads and checks the whole file, and compares it with what is stored. Changes nothing.
@@ -121,12 +127,12 @@ final class RestoreComparison {
             return .skip
         }
         let address = try address(of: item)
-        let isEqual = try isEqual(destination.open.value(at: address), reader)
+        let (isEqual, content) = try compare(item, at: address, in: destination.open, reader)
         switch (item.kind, isEqual) {
         case (.ledger, nil): report.ledger += 1
         // For a migration that the store knows, the store's own history counts, unless its values are replaced too.
         case (.ledger, false?):
-            guard overwrites else { return .skip }
+            guard terms.overwrites else { return .skip }
             report.ledger += 1
         case (.ledger, true?): return .skip
         case (_, nil): destinations[item.domain]?.counts.new += 1
@@ -138,63 +144,79 @@ final class RestoreComparison {
             if report.conflicts.count < RestoreReport.mostConflicts { report.conflicts.append("\(address)") }
         }
         note(address, in: destination.open)
+        noteSealing(content, address, in: destination.open)
+        try noteFolder(item, address, in: destination.open, replaces: isEqual != nil)
         return isEqual == nil ? .add : .replace
     }
 
-    /// - Throws: `unsupported` for a store whose values are gone when this program ends.
-    private func requireKept(_ domain: String, in open: OpenStore) throws(StorageError) {
-        guard open.isGoneWithProcess else { return }
-        throw StorageError(
-            .unsupported,
-            "store '\(open.name)', which serves '\(domain)', keeps values only while a program runs, so those of the "
-                + "backup would be lost; nothing was restored",
-            hint: "choose another store: \(snapshot.routeCommand(domain)); or name the other domains with "
-                + "--domain")
+    /// Records how a value to be restored is sealed by its key's policy.
+    private func noteSealing(_ content: RestoredContent, _ address: StorageAddress, in open: OpenStore) {
+        guard let header = content.header, let place = open.sealedPlace(address.place) else { return }
+        if content.isOpened, !content.isRefused, !terms.takesKeys {
+            report.resealed += 1
+            resealed.insert(place)
+        } else {
+            if content.isRefused { report.unopened += 1 }
+            if place.namespace.directory != nil { folders[header.ring, default: []].insert(place) }
+        }
+    }
+
+    /// Records where a value is to be restored.
+    private func noteFolder(
+        _ item: BackupItem, _ address: StorageAddress, in open: OpenStore, replaces: Bool
+    ) throws(StorageError) {
+        guard item.kind == .value else { return }
+        let folder = try snapshot.unnamedFolder(of: address, in: open, besides: terms.folders)
+        if let folder { unnamed.add(folder, "\(address)") }
+        report.changes?.append(
+            RestoreReport.Change(
+                address: "\(address)", replaces: replaces, folder: address.place.chosenFolder,
+                needsFolder: folder != nil))
     }
 
     /// Announces a change of a value.
     private func note(_ address: StorageAddress, in open: OpenStore) {
         changes[AtomicScope(address.place, in: open), default: 0] += 1
-        if address.place.directory != nil, let place = open.sealedPlace(address.place) { folders.insert(place) }
         guard open.sealing != nil else { return }
         let place = open.sealedPlace(address.place)
         sealed[ObjectIdentifier(open), default: (open, [])].places.formUnion(place.map { [$0] } ?? [])
     }
 
     private func decide(ring item: BackupItem, _ reader: BackupReader) throws(StorageError) -> Decision {
-        guard let list = ringsOfKeychain else {
-            throw StorageError(
-                .invalidConfiguration, "the backup has key rings, and no store serves the domain 'keychain'",
-                hint: "choose one: ld-host config set domains.keychain sealed-files")
-        }
-        guard list.open.isKeychain else {
-            throw StorageError(
-                .securityApplicationFailed,
-                "store '\(list.open.name)', which serves 'keychain', would keep key rings plain; nothing was restored",
-                hint: "seal it: ld-host config set stores.NAME.sealing keyFile")
-        }
         let address = try address(of: item)
         let ring = try state(item, reader)
-        guard var stored = try list.open.value(at: address).get() else {
-            note(address, in: list.open)
-            if try list.kind(of: item.scope, item.name) == nil {
-                note(list.address(item.scope, item.name), in: list.open)
-            }
-            addsRing = true
-            report.rings += 1
+        keys.add(ring, item.scope, item.name)
+        let name = MasterRings.name(item.scope, item.name)
+        var missing: [KeyRingState.Entry] = []
+        for entry in ring.entries where try !keys.isHere(entry.id, of: name) { missing.append(entry) }
+        guard !missing.isEmpty else { return .skip }
+        let list = ringsOfKeychain
+        let isNew =
+            try list.map { (list) throws(StorageError) in
+                let value = try list.open.value(at: address)
+                return try !value.store.exists(value.handle)
+            } ?? true
+        report.rings.append(
+            RestoreReport.Ring(ring: "\(address)", keys: missing.map { "\($0.id)" }, isNew: isNew))
+        guard terms.takesKeys else { return .skip }
+        try requireKeychain()
+        guard let list, !isNew else {
+            if let list { try noteRing(item, address, list) }
             return .add
         }
+        guard var stored = try list.open.value(at: address).get() else { return .skip }
         defer { stored.resetBytes(in: 0..<stored.count) }
-        let present = try stored.withBuffer { (bytes) throws(StorageError) in
+        _ = try stored.withBuffer { (bytes) throws(StorageError) in
             try KeyRingState(decoding: bytes, of: "'\(address)', where the backup has a key ring,")
         }
-        presentRings.append((item.scope, item.name))
-        let missing = ring.entries.filter { present[$0.id] == nil }
-        if !missing.isEmpty {
-            missingKeys.append((item.scope, item.name, missing))
-            report.joinedRings.append("\(address)")
-        }
+        missingKeys.append((item.scope, item.name, missing))
         return .skip
+    }
+
+    private func noteRing(_ item: BackupItem, _ address: StorageAddress, _ list: RingList) throws(StorageError) {
+        note(address, in: list.open)
+        if try list.kind(of: item.scope, item.name) == nil { note(list.address(item.scope, item.name), in: list.open) }
+        addsRing = true
     }
 
     /// The ring that is the current value of the backup.
@@ -215,13 +237,21 @@ final class RestoreComparison {
         if let known, known.domain.hasBytes(of: item.domain), known.scope.hasBytes(of: item.scope) {
             return try checked(item, StorageAddress(known.place, name: item.name))
         }
-        let listed = StorageNamespace(domain: item.domain, scope: item.scope)
-        try listed.validate()
         // The folder of a namespace is this machine's own.
-        let resolved = try? snapshot.settings.place(of: snapshot.settings.domain(of: listed))
-        let place = resolved == listed ? resolved ?? listed : listed
+        let place = try place(of: item)
         known = (item.domain, item.scope, place)
         return try checked(item, StorageAddress(place, name: item.name))
+    }
+
+    /// - Throws: `invalidAddress` for what no command could list, read or remove once it is stored.
+    private func place(of item: BackupItem) throws(StorageError) -> StorageNamespace {
+        let listed = StorageNamespace(domain: item.domain, scope: item.scope)
+        try listed.validate()
+        if let place = snapshot.addressable(listed) { return place }
+        throw StorageError(
+            .invalidAddress,
+            "the backup '\(file.path)' has a value that no address names: \(item.description); nothing was restored",
+            hint: "name the other domains with --domain")
     }
 
     private func checked(_ address: StorageAddress) throws(StorageError) -> StorageAddress {
@@ -241,24 +271,6 @@ final class RestoreComparison {
                 "set encryption.service and encryption.account to other names, or name the other domains with --domain")
     }
 
-    /// Compares the current value of the backup with a stored one; `nil` if none is stored.
-    private func isEqual(_ target: SealedValue, _ reader: BackupReader) throws(StorageError) -> Bool? {
-        guard try target.store.exists(target.handle) else { return nil }
-        var failure: StorageError?
-        do throws(StorageError) {
-            return try target.isEqual { (buffer) throws(StorageError) in
-                do throws(StorageError) { return try reader.read(into: buffer) } catch {
-                    failure = error
-                    throw error
-                }
-            }
-        } catch {
-            // A stored value that cannot be read counts as different.
-            guard failure == nil, [.cannotOpen, .corrupt].contains(error.code) else { throw error }
-            return false
-        }
-    }
-
     /// The number of an app's values that a store has of a domain.
     private func count(_ domain: String, _ open: OpenStore) throws(StorageError) -> Int {
         guard open.store.abilities.enumeration != nil else { return 0 }
@@ -271,56 +283,4 @@ final class RestoreComparison {
         }
         return count
     }
-
-    /// Throws `busy` if the file has other values than the stores, which are not to be replaced.
-    func requireNoConflict() throws(StorageError) {
-        let count = report.domains.reduce(0) { $0 + $1.different }
-        guard count > 0, !overwrites else { return }
-        throw StorageError(
-            .busy,
-            "the stores have different values at \(count.counted("address")) of the backup, e.g. "
-                + "\(report.conflicts.prefix(3).map { "'\($0)'" }.joined(separator: ", ")); nothing was restored",
-            hint: "see them with --plan; --overwrite replaces them")
-    }
-}
-
-/// What a backup has that the stores do not have, and what was restored.
-package struct RestoreReport: Encodable, Sendable {
-    /// A domain of the backup.
-    package struct Domain: Encodable, Sendable {
-        package let domain: String
-        /// The store that serves it here.
-        package let store: String
-        /// The number of values that the store does not have.
-        package internal(set) var new = 0
-        /// The number of values that the store has, byte for byte.
-        package internal(set) var same = 0
-        /// The number of values that are different in the store.
-        package internal(set) var different = 0
-        /// The number of values that only the store has; they stay.
-        package internal(set) var onlyStored = 0
-    }
-
-    static let mostConflicts = 20
-
-    package let file: String
-    /// The version of the program that made the backup.
-    package internal(set) var version = ""
-    /// When it was made, in seconds since 1970 UTC.
-    package internal(set) var created: UInt64 = 0
-    package internal(set) var domains: [Domain] = []
-    /// The number of values that have expired since the backup was made; they are left out.
-    package internal(set) var expired = 0
-    /// Some addresses where the store has another value.
-    package internal(set) var conflicts: [String] = []
-    /// The number of key rings that are missing here.
-    package internal(set) var rings = 0
-    /// The addresses of rings that the keychain has, and that get keys of the backup, which only open.
-    package internal(set) var joinedRings: [String] = []
-    /// The number of the ledger's entries that are missing here, or to be replaced.
-    package internal(set) var ledger = 0
-    /// The number of values, rings and entries of the ledger that were restored.
-    package internal(set) var restored = 0
-
-    init(file: String) { self.file = file }
 }

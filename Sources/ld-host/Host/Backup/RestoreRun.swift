@@ -26,7 +26,8 @@ struct RestoreRun {
         guard report.restored > 0 else { return report }
         try rememberFolders()
         let keychain = snapshot.settings.routes["keychain"]?.store.name
-        let seals = BatchSeals(found.sealed, keychain: keychain)
+        let master = found.resealed.isEmpty ? nil : try snapshot.rings.ring(named: snapshot.rings.current)
+        let seals = BatchSeals(found.sealed, master: master.map { ($0, found.resealed) }, keychain: keychain)
         try whileNoRingIsMade { () throws(StorageError) in
             try seals.whileSealing { (keys) throws(StorageError) in
                 let total = found.changes.values.reduce(0, +)
@@ -44,7 +45,8 @@ struct RestoreRun {
         return report
     }
 
-    /// Adds the backup's keys to rings that are there already, before the values arrive that they open.
+    /// Adds the backup's keys to rings that are there already, before the values arrive that they open. Only if the
+    /// user takes them, there are any.
     private func joinRings() throws(StorageError) {
         for (service, account, keys) in found.missingKeys {
             try snapshot.rings.ring(named: MasterRings.name(service, account)).change { $0.join(keys) }
@@ -53,11 +55,15 @@ struct RestoreRun {
 
     /// Records namespaces with their own folders in rings that are there already, before their values arrive.
     private func rememberFolders() throws(StorageError) {
-        guard !found.folders.isEmpty else { return }
-        for (service, account) in found.presentRings {
-            try snapshot.rings.ring(named: MasterRings.name(service, account)).change {
-                $0.places.formUnion(found.folders)
+        for (name, places) in found.folders {
+            let ring: KeyRing
+            do throws(StorageError) { ring = try snapshot.rings.ring(named: name) } catch {
+                // A ring that the restore brings knows them itself; any other opens nothing.
+                guard [.cannotOpen, .invalidAddress].contains(error.code) else { throw error }
+                continue
             }
+            guard try ring.state() != nil else { continue }
+            try ring.change { $0.places.formUnion(places) }
         }
     }
 
@@ -78,7 +84,7 @@ struct RestoreRun {
                     hint: "run it again when nobody writes to it")
             }
             if found.decisions[index] != .skip {
-                try stage(item, found.decisions[index], reader, in: batch, under: keys)
+                try stage(item, index, reader, in: batch, under: keys)
             }
             index += 1
             found.progress(StepProgress(step: "staging", done: index, total: found.decisions.count))
@@ -86,37 +92,56 @@ struct RestoreRun {
     }
 
     private func stage(
-        _ item: BackupItem, _ decision: RestoreComparison.Decision, _ reader: BackupReader, in batch: StreamedBatch,
-        under keys: BatchSeals.Keys
+        _ item: BackupItem, _ index: Int, _ reader: BackupReader, in batch: StreamedBatch, under keys: BatchSeals.Keys
     ) throws(StorageError) {
         if item.kind == .ring { return try stage(ring: item, reader, in: batch, under: keys) }
         guard let open = found.destinations[item.domain]?.open else { return }
         let address = try found.address(of: item)
-        let target = try open.value(at: address)
-        let isFree = try decision == .replace ? true : !target.store.exists(target.handle)
+        let content = try found.contentToStore(reader, at: address, index)
+        let header = content.isOpened ? content.header : nil
+        let target =
+            if let header { try found.target(at: address, in: open, header) } else { try open.value(at: address) }
+        let isFree = try found.decisions[index] == .replace ? true : !target.store.exists(target.handle)
         guard isFree else {
             throw StorageError(
                 .busy, "another process stored a value at '\(address)' meanwhile; nothing was restored",
                 hint: "run it again")
         }
         let lent = try target.keys(keys)
-        var (data, isWhole) = try reader.gather(atMost: LargeMove.least)
+        let namesAddresses = RestoreComparison.namesAddresses(item)
+        var (data, isWhole) = try content.gather(
+            atMost: namesAddresses ? RestoreComparison.largestEntry : LargeMove.least)
         defer { data.resetBytes(in: 0..<data.count) }
-        if item.kind == .value {
-            restored.add(
-                item, at: address.place, isSealed: data.withUnsafeBytes { EnvelopeHeader.begins($0) },
-                of: snapshot.settings)
+        if namesAddresses {
+            guard isWhole else { throw reader.damaged("\(item.description) is too large") }
+            try found.requireNamedFolders(inEntry: data, item)
         }
+        if item.kind == .value {
+            restored.add(item, at: address.place, isSealed: content.header != nil, of: snapshot.settings)
+        }
+        let inEnvelope = header?.attributes ?? item.attributes
         if isWhole {
-            let bytes = try target.sealed(data, under: lent, attributes: item.attributes)
+            try requireOpened(content, item, reader)
+            let bytes = try target.sealed(data, under: lent, attributes: inEnvelope)
             return try batch.add(bytes, item.attributes, to: target, at: address, in: open)
         }
         let first = FirstBytes(data)
         data = Data()
-        try batch.add(large: item.attributes, to: target, at: address, in: open, under: lent) { buffer in
-            let count = first.take(into: buffer)
-            return try count > 0 ? count : reader.read(into: buffer)
+        try batch.add(
+            large: item.attributes, sealing: inEnvelope, to: target, at: address, in: open, under: lent
+        ) { buffer in
+            let start = first.take(into: buffer)
+            let count = try start > 0 ? start : content.read(into: buffer)
+            if count == 0 { try requireOpened(content, item, reader) }
+            return count
         }
+    }
+
+    /// The first pass has opened it.
+    private func requireOpened(
+        _ content: RestoredContent, _ item: BackupItem, _ reader: BackupReader
+    ) throws(StorageError) {
+        if content.isRefused { throw reader.damaged("\(item.description) was changed while it was read") }
     }
 
     /// Stages a ring, and its entry in the list.
@@ -125,7 +150,7 @@ struct RestoreRun {
     ) throws(StorageError) {
         guard let list = found.ringsOfKeychain else { return }
         var state = try found.state(item, reader)
-        state.places = found.folders
+        state.places = found.folders[MasterRings.name(item.scope, item.name)] ?? []
         var data = try state.encoded().withBytes { Data($0) }
         defer { data.resetBytes(in: 0..<data.count) }
         func add(_ data: Data, at address: StorageAddress) throws(StorageError) {

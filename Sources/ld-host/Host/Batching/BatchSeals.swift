@@ -49,16 +49,23 @@ struct BatchSeals {
         self.init(needs.values)
     }
 
-    /// The rings of whole stores.
+    /// The rings of whole stores, and the one that seals values of keys with a policy.
     ///
-    /// - Parameter places: Where values are sealed, by store.
-    init(_ places: [ObjectIdentifier: (open: OpenStore, places: Set<SealedPlace>)], keychain: String?) {
+    /// - Parameters:
+    ///   - places: Where values are sealed, by store.
+    ///   - master: The ring of keys with a policy, and where it seals values; `nil` if it seals none.
+    init(
+        _ places: [ObjectIdentifier: (open: OpenStore, places: Set<SealedPlace>)],
+        master: (ring: KeyRing, places: Set<SealedPlace>)?, keychain: String?
+    ) {
+        let own = master.map { [Need(ring: $0.ring, rank: 0, places: $0.places, seals: true)] } ?? []
         self.init(
-            places.values.compactMap { open, places in
-                open.sealing.map {
-                    Need(ring: $0.ring, rank: open.name == keychain ? 2 : 1, places: places, seals: true)
-                }
-            })
+            own
+                + places.values.compactMap { open, places in
+                    open.sealing.map {
+                        Need(ring: $0.ring, rank: open.name == keychain ? 2 : 1, places: places, seals: true)
+                    }
+                })
     }
 
     /// Ordered by the paths of their locks, so that two batches never deadlock.

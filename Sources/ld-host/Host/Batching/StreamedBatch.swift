@@ -93,10 +93,13 @@ final class StreamedBatch {
     /// Adds a value that is too large for memory.
     ///
     /// - Parameters:
+    ///   - attributes: Those that the store keeps.
+    ///   - inEnvelope: Those in the envelopes.
     ///   - keys: What the layers of the target seal with.
     ///   - fill: Supplies the value; see ``SealedValue/write(under:attributes:sealing:from:)``.
     func add(
-        large attributes: ValueAttributes?, to target: SealedValue, at address: StorageAddress, in open: OpenStore,
+        large attributes: ValueAttributes?, sealing inEnvelope: ValueAttributes?, to target: SealedValue,
+        at address: StorageAddress, in open: OpenStore,
         under keys: [EnvelopeKey], from fill: @escaping (UnsafeMutableRawBufferPointer) throws -> Int
     ) throws(StorageError) {
         let group = try group(AtomicScope(address.place, in: open))
@@ -105,7 +108,7 @@ final class StreamedBatch {
         let held = try group.place.besideHandle(group.count)
         let staged = SealedValue(
             store: open.store, handle: held.handle, layers: target.layers, place: nil, owner: held)
-        try storageErrors { try staged.write(under: keys, attributes: attributes, from: fill) }
+        try storageErrors { try staged.write(under: keys, attributes: attributes, sealing: inEnvelope, from: fill) }
         try stage(record, nil, in: group)
     }
 

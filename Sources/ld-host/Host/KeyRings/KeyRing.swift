@@ -290,7 +290,7 @@ package final class KeyRing: Sendable {
         guard let entry else {
             throw StorageError(
                 .cannotOpen, "'\(address)' cannot be opened: \(name) has no key \(id); it stays as it is",
-                hint: "restore the ring from a backup, or see: ld-host keys list")
+                hint: "restore the ring from a backup, with ld-host restore --keys; or see: ld-host keys list")
         }
         guard entry.use != .disabled else {
             throw StorageError(

@@ -148,7 +148,7 @@ extension KeyRingState {
     init(decoding bytes: UnsafeRawBufferPointer, of name: String) throws(StorageError) {
         let damaged = StorageError(
             .corrupt, "\(name) is damaged; the values that it seals cannot be opened",
-            hint: "restore the ring from a backup")
+            hint: "restore the ring from a backup, with ld-host restore --keys")
         var rest = bytes[...]
         func take(_ count: Int) throws(StorageError) -> UnsafeRawBufferPointer {
             guard rest.count >= count else { throw damaged }

@@ -41,6 +41,23 @@ extension StorageRouter {
         if let refusal = try await resolve(KeyReference(key)).refusal { throw refusal }
     }
 
+    /// The folder that a file of somebody else would write a key's value to although neither the host nor this user has
+    /// chosen it; `nil` if one of them has.
+    ///
+    /// - Parameter named: The folders that the user names now.
+    package func unnamedFolder(of key: AnyStorageKey, besides named: NamedFolders) async throws -> String? {
+        let (snapshot, resolved) = (try await snapshot(), try await resolve(KeyReference(key)))
+        guard resolved.address.place.chosenFolder != nil else { return nil }
+        return try await onIOThread { () throws(StorageError) in
+            try snapshot.unnamedFolder(of: resolved.address, in: resolved.open, besides: named)
+        }
+    }
+
+    /// The folder outside of the host's own that a domain's values belong to; `nil` for the host's own.
+    package func chosenFolder(of domain: StorageDomain) async throws -> String? {
+        try await snapshot().settings.place(of: domain).chosenFolder
+    }
+
     /// The serialized bytes, or `nil` if there are none. Older data is migrated first, as by `get`.
     public func data(for key: AnyStorageKey) async throws -> Data? {
         let resolved = try await resolveForReading(key)

@@ -113,7 +113,7 @@ extension HostSettings {
     }
 
     /// An absolute path without `.`, `..` and redundant slashes; symbolic links are not followed.
-    private static func normalized(_ path: String) -> String {
+    static func normalized(_ path: String) -> String {
         var names: [Substring.UTF8View] = []
         for name in Substring(path).utf8.split(separator: UInt8(ascii: "/")) {
             if name.elementsEqual("..".utf8) {

@@ -96,7 +96,7 @@ extension RouterSnapshot {
     }
 
     /// Whether other programs may keep files of their own among the values of a namespace.
-    private func isSharedFolder(_ place: StorageNamespace, in open: OpenStore) -> Bool {
+    func isSharedFolder(_ place: StorageNamespace, in open: OpenStore) -> Bool {
         place.domain == "fileSystem" && place.scope.utf8.first == UInt8(ascii: "/")
             && !open.store.properties.keepsFoldersApart
     }
@@ -115,6 +115,23 @@ extension RouterSnapshot {
             return false
         }
         return true
+    }
+
+    /// Whether a namespace that a store lists has addresses. If not, a warning says so once: what no command could read
+    /// or remove must not fail those that list.
+    func isListed(_ place: StorageNamespace, in open: OpenStore) -> Bool {
+        if addressable(place) != nil { return true }
+        if passedOver.withLock({ $0.insert("\(open.name)\0\(place)").inserted }) {
+            log(.warning, "places", "values of '\(place)' in store '\(open.name)' are skipped: no address names them")
+        }
+        return false
+    }
+
+    /// The namespace as this configuration has it, with its folder; `nil` if no address names it.
+    func addressable(_ place: StorageNamespace) -> StorageNamespace? {
+        if let found = settings.addressable(place) { return found }
+        // The folder of a group is named by its keys alone.
+        return [described, catalog].compactMap(\.self).flatMap(\.entries.keys).first { $0.place == place }?.place
     }
 
     /// Warns, once for each folder, that its values are left out.

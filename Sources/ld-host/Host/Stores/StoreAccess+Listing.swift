@@ -185,8 +185,11 @@ extension StoreAccess {
             }
             return places
         }
-        return Dictionary(
-            places.map { ($0, snapshot.settings.domain(of: $0)) }, uniquingKeysWith: { first, _ in first })
+        var domains: [StorageNamespace: StorageDomain] = [:]
+        for place in places where snapshot.isListed(place, in: open) {
+            domains[place] = snapshot.settings.domain(of: place)
+        }
+        return domains
     }
 
     /// The scopes of a selection that hold values.
@@ -269,6 +272,14 @@ extension HostSettings {
             let place = try? place(of: domain)
         else { return domain }
         return knownDomains(named: domain.name)[place] ?? domain
+    }
+
+    /// A namespace with the folder that this configuration gives it; `nil` if no address leads to it.
+    func addressable(_ place: StorageNamespace) -> StorageNamespace? {
+        guard let domain = try? StorageDomain(address: "\(domain(of: place))"),
+            let found = try? self.place(of: domain), found == place
+        else { return nil }
+        return found
     }
 
     /// The domain of a namespace that a store listed.
