@@ -4,11 +4,13 @@ package import LocalDataAPI
 /// A value's attribute says when it expires. Where the file system keeps no attributes, no value can expire.
 extension FileStore: ExpiringBackend {
     package func discard(_ key: FileKey) throws {
+        if isFrozen { return }
         _ = try discardFile(key.path, in: key.place)
     }
 
     /// Looks at each file of a folder that has held values that expire, and at no other folder's.
     package func sweep(_ place: StorageNamespace?, limit: Int) throws -> Int {
+        if isFrozen { return 0 }
         guard let place else {
             var removed = 0
             for place in try placesThatExpire() where removed < limit {

@@ -27,13 +27,19 @@ package import LocalDataAPI
 package final class FileStore: StorageBackend {
     package static let component = ComponentInfo(
         id: "file", summary: "keeps each value in its own file, replaced durably",
-        options: [.path("root", default: "${data}/files", help: "the folder that the store keeps its files in")])
+        options: [
+            .path("root", default: "${data}/files", help: "the folder that the store keeps its files in"),
+            .boolean(
+                "frozen", default: false,
+                help: "whether the store changes nothing, and no batch takes effect while it is open; backups set it"),
+        ])
 
     package let properties = StoreProperties(latency: .disk, isDurable: true, isShared: true)
 
     let root: DurableDirectory
     let batches: BatchFolder
     let listed = ListedNames()
+    let isFrozen: Bool
     private let places: PlaceTable
     private let log: any StorageLogHandler
 
@@ -53,6 +59,7 @@ package final class FileStore: StorageBackend {
         root = try DurableDirectory(root: path)
         batches = try BatchFolder(root: root)
         places = PlaceTable(batches)
+        isFrozen = try options.boolean("frozen")
         do {
             if let owner = try root.foreignOwner() { throw Self.refusal(path, owner) }
         } catch let error as StorageError where error.systemError != nil {
@@ -65,6 +72,9 @@ package final class FileStore: StorageBackend {
         do { try batches.recover() } catch let error as StorageError where !error.leavesReading {
             throw StorageError(.storeUnavailable, error.message, hint: "check the disk, then try again")
         } catch is StorageError {}
+        guard isFrozen else { return }
+        // A batch needs the right to write here, too.
+        do { try batches.hold() } catch let error as StorageError where error.isRefusal {}
     }
 
     /// Why the superuser does not use another user's store: new files would belong to the superuser, and that user

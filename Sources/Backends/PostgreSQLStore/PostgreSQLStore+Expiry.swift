@@ -3,6 +3,7 @@ package import LocalDataAPI
 /// Values expire by the server's clock, which is one for all who share it.
 extension PostgreSQLStore: ExpiringBackend {
     package func discard(_ key: PostgreSQLKey) throws {
+        if pool.options.isFrozen { return }
         // May be repeated: it removes only what counts as absent.
         try pool.read("discarding '\(key.address)'") { link, deadline in
             guard let number = try pool.schema.number(of: key.place, adding: false, link, until: deadline) else {
@@ -13,7 +14,8 @@ extension PostgreSQLStore: ExpiringBackend {
     }
 
     package func sweep(_ place: StorageNamespace?, limit: Int) throws -> Int {
-        try pool.read("removing expired values") { link, deadline in
+        if pool.options.isFrozen { return 0 }
+        return try pool.read("removing expired values") { link, deadline in
             var parameter = Parameter.null
             if let place {
                 guard let number = try pool.schema.number(of: place, adding: false, link, until: deadline) else {

@@ -11,6 +11,7 @@ extension PostgreSQLStore: StreamingBackend {
     package func write(
         _ key: PostgreSQLKey, attributes: ValueAttributes?, from source: ((RawSpan) throws -> Void) throws -> Void
     ) throws {
+        try requireChangeable()
         let upload = Upload(key, attributes, self)
         do {
             try source { piece in

@@ -78,6 +78,7 @@ package final class PostgreSQLStore: StorageBackend {
 
     /// Makes changes and reports them to watches, also if their outcome is unknown.
     func change(_ writes: [Write], _ work: @autoclosure () -> String) throws -> Changed {
+        try requireChangeable()
         do {
             let changed = try pool.change(writes, work())
             if changed.failed.isEmpty { listener.tell(writes, changed.numbers) }
@@ -86,6 +87,14 @@ package final class PostgreSQLStore: StorageBackend {
             listener.tell(writes, [])
             throw error
         }
+    }
+
+    /// Refuses a change of a frozen store.
+    func requireChangeable() throws {
+        guard pool.options.isFrozen else { return }
+        throw StorageError(
+            .unsupported, "the store at \(pool.hosts) is frozen: it shows its values, and changes none",
+            hint: "use a store without the option 'frozen'")
     }
 
     /// Refuses a value that is too large.

@@ -34,6 +34,9 @@ package final class SQLiteStore: StorageBackend {
                     "whether every value survives a power loss once it is set (full), or the last ones may not (normal)"
             ),
             .integer("largestValue", default: Int64(most), help: "the largest value in bytes"),
+            .boolean(
+                "frozen", default: false,
+                help: "whether the store changes nothing, and shows all values as of one moment; backups set it"),
         ])
 
     package let properties: StoreProperties
@@ -43,6 +46,9 @@ package final class SQLiteStore: StorageBackend {
     private let databases = SharedTable<[UInt8], Database>()
     private let durability: Database.Durability
     private let largestValue: Int
+    let isFrozen: Bool
+    /// The databases of folders, which stay as they were found.
+    private let frozen = Mutex<[Database]>([])
     /// SQLite's limit for one value.
     private static let most = 1_000_000_000
 
@@ -63,7 +69,8 @@ package final class SQLiteStore: StorageBackend {
         properties = StoreProperties(
             latency: .disk, isDurable: durability == .full, isShared: true, keepsFoldersApart: true,
             largestValue: UInt64(largestValue))
-        main = Database(path: path, durability: durability)
+        isFrozen = try options.boolean("frozen")
+        main = Database(path: path, durability: durability, isFrozen: isFrozen)
         if let owner = try DatabaseFile(path).foreignOwner() {
             throw StorageError(
                 .permissionDenied,
@@ -126,7 +133,11 @@ package final class SQLiteStore: StorageBackend {
         }
         let path = folder + (folder.hasSuffix("/") ? "" : "/") + "values.sqlite"
         if path.hasBytes(of: main.path) { return main }
-        return databases.value(Array(path.utf8)) { Database(path: path, durability: durability) }
+        return databases.value(Array(path.utf8)) {
+            let database = Database(path: path, durability: durability, isFrozen: isFrozen)
+            if isFrozen { frozen.withLock { $0.append(database) } }
+            return database
+        }
     }
 }
 
@@ -171,11 +182,12 @@ extension SQLiteStore: ConditionalBackend {
 
 extension SQLiteStore: ExpiringBackend {
     package func discard(_ key: SQLiteKey) throws {
-        guard try key.database.exists() else { return }
+        guard !isFrozen, try key.database.exists() else { return }
         if try key.database.write(adding: nil, { try $0.discard(key) }) { key.database.changes.tell(key) }
     }
 
     package func sweep(_ place: StorageNamespace?, limit: Int) throws -> Int {
+        if isFrozen { return 0 }
         let place = try place.map { try self.place($0) }
         let database = place?.database ?? main
         let due =

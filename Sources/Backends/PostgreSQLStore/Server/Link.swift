@@ -46,8 +46,11 @@ final class Link: @unchecked Sendable {
     }
 
     /// Whether the link is idle and its server has not ended it meanwhile.
-    var isUsable: Bool {
-        guard isIdle else { return false }
+    var isUsable: Bool { isIdle && isConnected }
+
+    /// Whether its server has not ended it meanwhile, in a transaction or outside of one.
+    var isConnected: Bool {
+        guard PQstatus(connection) == CONNECTION_OK else { return false }
         // A server that ends a connection says so first; an idle link has nothing else to read.
         var entry = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) == 0

@@ -40,6 +40,8 @@ extension Pool {
     func readMoment<Result>(_ work: @autoclosure () -> String, _ body: (Link) throws -> Result) throws -> Result {
         let link = try momentLink(work())
         defer { give(link) }
+        // All that a frozen store reads is of one moment.
+        if options.isFrozen { return try reporting(work()) { try body(link) } }
         do {
             let result = try body(link)
             try link.exchange([Call(.commit)], until: deadline())
@@ -55,6 +57,14 @@ extension Pool {
         }
     }
 
+    private func reporting<Result>(_ work: @autoclosure () -> String, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch LinkFailure.refused(let error) {
+            throw StorageError(error, work(), hosts)
+        } catch LinkFailure.lost(let loss) {
+            throw StorageError(loss, work())
+        }
+    }
+
     /// A link in a new transaction that sees one moment.
     private func momentLink(_ work: @autoclosure () -> String) throws -> Link {
         let deadline = deadline()
@@ -63,6 +73,7 @@ extension Pool {
             attempts += 1
             do {
                 let link = try take(until: deadline, streaming: true)
+                if options.isFrozen { return link }
                 do {
                     try link.exchange([Call(.beginReading)], until: deadline)
                     return link

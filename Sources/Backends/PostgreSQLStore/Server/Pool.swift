@@ -23,6 +23,8 @@ final class Pool: @unchecked Sendable {
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let returned = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var queue = Queue()
+    /// Used under the lock.
+    let frozen = FrozenLink()
     private let log: any StorageLogHandler
     private let hasWarned = Atomic(false)
 
@@ -72,6 +74,11 @@ final class Pool: @unchecked Sendable {
     ///   - isStream: Whether the caller's code runs before the link is returned.
     func take(until deadline: Deadline, checked isChecked: Bool = true, streaming isStream: Bool = false) throws -> Link
     {
+        if options.isFrozen {
+            pthread_mutex_lock(lock)
+            defer { pthread_mutex_unlock(lock) }
+            return try takeFrozen(until: deadline)
+        }
         while let idle = try idleLink(until: deadline, isStream) {
             if !isChecked || idle.isUsable {
                 idle.isStream = isStream
@@ -92,6 +99,11 @@ final class Pool: @unchecked Sendable {
     /// Returns a link that ``take(until:checked:)`` lent. Whether the server has ended it is checked when it is taken
     /// again.
     func give(_ link: Link) {
+        if options.isFrozen {
+            pthread_mutex_lock(lock)
+            defer { pthread_mutex_unlock(lock) }
+            return giveFrozen(link)
+        }
         guard link.isIdle else { return forget(link.isStream) }
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }

@@ -36,6 +36,9 @@ struct ServerOptions: Sendable {
             "preparedStatements", default: "auto", allowed: ["auto", "off"],
             help: "whether statements are prepared: unless a pooler is found (auto), or never (off)"),
         .integer("largestValue", default: 1_000_000_000, help: "the largest value in bytes"),
+        .boolean(
+            "frozen", default: false,
+            help: "whether the store changes nothing, and shows all values as of one moment; backups set it"),
     ]
 
     let servers: [ServerAddress]
@@ -47,6 +50,7 @@ struct ServerOptions: Sendable {
     let timeout: Double
     let prepares: Bool
     let largestValue: Int
+    let isFrozen: Bool
 
     /// - Throws: `invalidOptions` for options that make no sense or are not safe. Never quotes the URI.
     init(_ options: ComponentOptions) throws(StorageError) {
@@ -59,6 +63,7 @@ struct ServerOptions: Sendable {
         largestValue = Int(try options.integer("largestValue", in: 1...1_000_000_000))
         timeout = try options.number("timeout", in: 0.01...3600, unit: "seconds")
         prepares = try options.string("preparedStatements") == "auto"
+        isFrozen = try options.boolean("frozen")
     }
 
     /// A schema's name is part of each statement, so only harmless ones are accepted.

@@ -29,13 +29,22 @@ extension Connection {
 
     /// Runs `body` on a snapshot of one moment.
     func snapshot<Result>(_ body: () throws -> Result) throws -> Result {
+        if isFrozen { return try body() }
         try statement(.beginReading).run()
         defer { endReading() }
         return try body()
     }
 
     /// Ends reading from a snapshot.
-    func endReading() { rollBack() }
+    func endReading() { if !isFrozen { rollBack() } }
+
+    /// Lets all reads be of this moment, as long as the connection lives.
+    func freeze() throws {
+        try statement(.beginReading).run()
+        // The transaction sees the moment of its first read.
+        _ = try number(of: "schema_version")
+        isFrozen = true
+    }
 
     /// Whether this connection's file has lost its name, to another file or none.
     var hasMoved: Bool {

@@ -26,6 +26,8 @@ final class Connection: @unchecked Sendable {
     let checkpointing = Checkpointing()
     /// The readers' era when it was opened, for ``Readers``.
     var era = 0
+    /// Whether it reads as of one moment until it is closed; see ``freeze()``.
+    var isFrozen = false
     /// The database's folder, if others may write to it.
     let folder: HeldFolder?
 

@@ -17,6 +17,12 @@ final class Database: Sendable {
     let path: String
     let changes = Changes()
     private let durability: Durability
+    /// Whether nothing changes, and all is read as of the first read.
+    private let isFrozen: Bool
+    /// Whether a frozen database has looked for its file. It never looks again: a file that appears later is of another
+    /// moment.
+    private let isOpened = Atomic(false)
+    private let isAbsent = Atomic(false)
     private let places = SharedTable<StorageNamespace, Place>()
     private let readers = Readers()
     private let turns = Turns()
@@ -32,9 +38,10 @@ final class Database: Sendable {
     /// The log of the writer. Used only by the current writer.
     nonisolated(unsafe) private var log: LogFiles?
 
-    init(path: String, durability: Durability) {
+    init(path: String, durability: Durability, isFrozen: Bool = false) {
         self.path = path
         self.durability = durability
+        self.isFrozen = isFrozen
         reserve = Reserve(path)
     }
 
@@ -223,6 +230,11 @@ final class Database: Sendable {
 
     private func openWriter() throws -> Connection? {
         if let writer { return writer }
+        if isFrozen {
+            throw StorageError(
+                .unsupported, "the database '\(path)' is frozen: the store shows its values, and changes none",
+                hint: "use a store without the option 'frozen'")
+        }
         if let reader = readers.take() {
             defer { readers.give(reader) }
             // Otherwise readers would not see what is written.
@@ -255,6 +267,27 @@ final class Database: Sendable {
     func cutLogAtEnd() { turns.takeIfFree { if let writer, !hasLostLog { cutLongLog(writer) } } }
 
     private func openReader(waits: Bool) throws -> Connection? {
+        if isFrozen { return try openFrozenReader() }
+        return try openAnyReader(waits: waits)
+    }
+
+    /// The only reader of a frozen database, in a transaction that ends with it.
+    private func openFrozenReader() throws -> Connection? {
+        guard !isOpened.exchange(true, ordering: .acquiringAndReleasing) else {
+            if isAbsent.load(ordering: .acquiring) { return nil }
+            throw StorageError(
+                .busy, "the frozen database '\(path)' is being read by another thread", hint: "read it by one at a time"
+            )
+        }
+        guard let reader = try openAnyReader(waits: true) else {
+            isAbsent.store(true, ordering: .releasing)
+            return nil
+        }
+        try reader.freeze()
+        return reader
+    }
+
+    private func openAnyReader(waits: Bool) throws -> Connection? {
         guard try inspect() else { return nil }
         do { return try openReader(.reading, waits) } catch {
             // Reading requires the log's index, which cannot be created on such a medium.

@@ -11,7 +11,7 @@ final class Snapshot: Sendable {
     init(_ connection: Connection, of readers: Readers) throws {
         self.connection = connection
         self.readers = readers
-        try connection.statement(.beginReading).run()
+        if !connection.isFrozen { try connection.statement(.beginReading).run() }
     }
 
     deinit {

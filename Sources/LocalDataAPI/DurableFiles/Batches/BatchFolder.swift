@@ -1,5 +1,6 @@
 import Glibc
 package import LocalDataAPI
+import Synchronization
 
 /// Applies batches of changes to files below a root and in folders elsewhere, all or none, even across a crash.
 ///
@@ -26,6 +27,9 @@ package final class BatchFolder: Sendable {
     private let lockPath: CString
     /// How long a change waits for other processes' batches.
     private let patience: Duration
+    /// Whether ``hold()`` was called.
+    private let isHeld = Atomic(false)
+    private let held = Mutex<HeldLock?>(nil)
 
     static let journal = RelativePath("journal")
     private static let name = ".batch"
@@ -54,6 +58,7 @@ package final class BatchFolder: Sendable {
     package func around<Result>(
         _ change: () throws -> Result, stands: () throws -> Bool = { true }
     ) throws -> Result {
+        try requireFree()
         var turn = BatchTurn(lockPath)
         if isPending || turn.isUnderWay {
             try complete(orElse: .blocked)
@@ -95,7 +100,28 @@ package final class BatchFolder: Sendable {
 
     /// Waits until nobody else commits or completes a batch.
     func lock(_ patience: Duration? = nil) throws(StorageError) -> BatchLock {
-        try BatchLock(in: directory, patience: patience ?? self.patience)
+        try requireFree()
+        return try BatchLock(in: directory, patience: patience ?? self.patience)
+    }
+
+    /// Completes what is committed, and lets nobody commit a batch in this root as long as this object lives: all
+    /// others wait, as long as they wait for a batch. Changes of single files go on. This object then refuses changes.
+    ///
+    /// - Throws: `StorageError` for a batch that cannot be completed or takes too long, or if this user may not write
+    ///   here.
+    package func hold() throws {
+        let lock = try failing(.blocked) { try self.lock() }
+        try failing(.blocked) { try complete(lock) }
+        let kept = HeldLock(lock)
+        held.withLock { $0 = kept }
+        isHeld.store(true, ordering: .releasing)
+    }
+
+    private func requireFree() throws(StorageError) {
+        guard isHeld.load(ordering: .acquiring) else { return }
+        throw StorageError(
+            .unsupported, "the store in '\(root)' is frozen: it shows its values, and changes none",
+            hint: "use a store without the option 'frozen'")
     }
 
     /// Runs code that completes batches, and adds the outcome to the error of a failed system call.
@@ -287,4 +313,11 @@ private final class WrittenContent {
         }
         if let failure { throw failure }
     }
+}
+
+/// A lock that is held for as long as this object lives.
+private final class HeldLock: Sendable {
+    private let lock: BatchLock
+
+    init(_ lock: consuming BatchLock) { self.lock = lock }
 }

@@ -8,6 +8,7 @@ struct BackupRun {
     /// A domain with the store that serves it.
     private struct Source {
         let domain: String
+        /// Frozen, if its component can do that.
         let open: OpenStore
         /// Ordered by scope, with the names that count.
         var places: [(namespace: StorageNamespace, names: ListedNames)] = []
@@ -17,6 +18,7 @@ struct BackupRun {
 
     let snapshot: RouterSnapshot
     private var sources: [Source] = []
+    private let frozen = FrozenStores()
     /// The domains that are left out, with the reason.
     private var leftOut: [String: StorageError] = [:]
     private let rings: BackupRings?
@@ -28,7 +30,6 @@ struct BackupRun {
     init(
         _ snapshot: RouterSnapshot, _ domains: [String], progress: @escaping @Sendable (StepProgress) -> Void
     ) throws(StorageError) {
-        try snapshot.checkDomains(domains)
         self.snapshot = snapshot
         self.progress = progress
         BatchRecovery(snapshot: snapshot).recoverAll()
@@ -36,7 +37,7 @@ struct BackupRun {
         rings = try BackupRings(snapshot)
         let folders = rings?.places() ?? []
         for domain in (domains.isEmpty ? Array(snapshot.settings.routes.keys) : domains).sorted(by: Self.precedes) {
-            do throws(StorageError) { sources.append(try Self.source(domain, snapshot, folders)) } catch {
+            do throws(StorageError) { sources.append(try source(domain, folders)) } catch {
                 guard domains.isEmpty else { throw error }
                 leftOut[domain] = error
             }
@@ -46,10 +47,8 @@ struct BackupRun {
     }
 
     /// A domain, with its places and its part of the ledger.
-    private static func source(
-        _ domain: String, _ snapshot: RouterSnapshot, _ folders: Set<SealedPlace>
-    ) throws(StorageError) -> Source {
-        let open = try snapshot.slot(for: domain).openIfNeeded()
+    private func source(_ domain: String, _ folders: Set<SealedPlace>) throws(StorageError) -> Source {
+        let open = try frozen.store(of: snapshot.slot(for: domain))
         guard open.store.abilities.enumeration != nil else {
             throw StorageError(
                 .unsupported, "store '\(open.name)' cannot list its values of '\(domain)'",
@@ -64,9 +63,9 @@ struct BackupRun {
         // A restore would refuse the file for what no address names.
         source.places = places.filter { $0.key.domain == domain && snapshot.isListed($0.key, in: open) }
             .map { ($0, $1) }
-            .sorted { precedes($0.namespace.scope, $1.namespace.scope) }
+            .sorted { Self.precedes($0.namespace.scope, $1.namespace.scope) }
         source.ledger = try DomainHistory(snapshot: snapshot, source: open, domains: [domain]).names()
-            .sorted(by: precedes)
+            .sorted(by: Self.precedes)
         return source
     }
 
@@ -195,6 +194,22 @@ struct BackupRun {
             report.rings += 1
         }
     }
+}
+
+/// The stores of a backup, each opened once more for it: so no batch of a store is in the file by half. They are closed
+/// with this object, when nobody uses their values any more.
+private final class FrozenStores {
+    private var opened: [String: (open: OpenStore, isOwn: Bool)] = [:]
+
+    /// A domain's store. May wait.
+    func store(of slot: StoreSlot) throws(StorageError) -> OpenStore {
+        if let known = opened[slot.settings.name] { return known.open }
+        let open = try slot.openFrozen()
+        opened[slot.settings.name] = (open, open !== slot.current)
+        return open
+    }
+
+    deinit { for (open, isOwn) in opened.values where isOwn { open.store.close() } }
 }
 
 /// The rings that seal and have sealed values of keys with an encryption policy, in order. Calls may wait.

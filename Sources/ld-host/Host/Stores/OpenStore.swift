@@ -23,9 +23,20 @@ final class OpenStore: Sendable {
     /// The store for calls on threads that must not wait.
     let inline: LoadedStore
 
-    init(
+    convenience init(
         name: String, store: LoadedStore, plugin: String, component: String, identity: UInt64, location: StoreLocation,
         sealing: StoreSealing?, hasForgottenSealing: Bool, concurrency: Int, timeout: Duration
+    ) {
+        let waitsForOthers = store.properties.latency.rawValue >= StoreProperties.Latency.network.rawValue
+        self.init(
+            name: name, store: store, plugin: plugin, component: component, identity: identity, location: location,
+            sealing: sealing, hasForgottenSealing: hasForgottenSealing,
+            lane: CallLane(width: concurrency, timeout: waitsForOthers ? timeout : nil))
+    }
+
+    private init(
+        name: String, store: LoadedStore, plugin: String, component: String, identity: UInt64, location: StoreLocation,
+        sealing: StoreSealing?, hasForgottenSealing: Bool, lane: CallLane
     ) {
         self.name = name
         self.store = store
@@ -36,8 +47,15 @@ final class OpenStore: Sendable {
         self.location = location
         self.sealing = sealing
         self.hasForgottenSealing = hasForgottenSealing
-        let waitsForOthers = store.properties.latency.rawValue >= StoreProperties.Latency.network.rawValue
-        lane = CallLane(width: concurrency, timeout: waitsForOthers ? timeout : nil)
+        self.lane = lane
+    }
+
+    /// A second, frozen instance of an open store.
+    convenience init(frozen store: LoadedStore, of known: OpenStore) {
+        self.init(
+            name: known.name, store: store, plugin: known.plugin, component: known.component, identity: known.identity,
+            location: known.location, sealing: known.sealing, hasForgottenSealing: known.hasForgottenSealing,
+            lane: known.lane)
     }
 
     /// Whether it keeps its values where another store does, whatever their paths. May wait.

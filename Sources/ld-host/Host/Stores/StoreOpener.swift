@@ -22,13 +22,15 @@ struct StoreOpener: Sendable {
         return StoreSlot(settings: store, folders: settings.folders, open: open)
     }
 
+    /// How a store is opened; with a store that is open already, how it is opened once more, frozen.
     private func opening(
         _ store: HostSettings.Store, keychain: StoreSlot?
-    ) -> @Sendable () throws(StorageError) -> OpenStore {
-        { () throws(StorageError) in
+    ) -> @Sendable (OpenStore?) throws(StorageError) -> OpenStore {
+        { (known) throws(StorageError) in
             let image = try registry.plugin(offering: store.component, kind: .storage)
             let component = try image.component(store.component, .storage)
             let resolver = OptionResolver(component: component, folders: settings.folders)
+            if let known { return try freeze(known, store, image, resolver, keychain) }
             let options = try resolver.resolve(store)
             log(.debug, "router", "opening store '\(store.name)' with component '\(store.component)' of \(image.path)")
             if let refusal = registry.refusedFile(insteadOf: image) {
@@ -52,6 +54,33 @@ struct StoreOpener: Sendable {
                 throw StorageError(
                     error.code, "store '\(store.name)' cannot be opened: \(error.message)", hint: error.hint)
             }
+        }
+    }
+
+    /// The component's option for a store that changes nothing, and shows its values as of one moment, or as no batch
+    /// changes them.
+    static let frozenOption = "frozen"
+
+    /// A second instance of an open store, which is frozen; the store itself if its component cannot do that.
+    private func freeze(
+        _ known: OpenStore, _ store: HostSettings.Store, _ image: PluginImage, _ resolver: OptionResolver,
+        _ keychain: StoreSlot?
+    ) throws(StorageError) -> OpenStore {
+        let option = resolver.component.options.first { $0.name == Self.frozenOption && $0.type == .boolean }
+        guard option != nil else { return known }
+        let frozen = HostSettings.Store(
+            name: store.name, component: store.component,
+            options: store.options.merging([Self.frozenOption: .boolean(true)]) { $1 }, origin: store.origin,
+            concurrency: store.concurrency, timeout: store.timeout, sealing: store.sealing)
+        do throws(StorageError) {
+            let opened = try image.openStore(
+                store.component, options: try resolver.resolve(frozen), secrets: secrets(of: store, in: keychain),
+                host: HostTable.shared(for: log))
+            return OpenStore(frozen: opened, of: known)
+        } catch {
+            throw StorageError(
+                error.code, "the values of store '\(store.name)' cannot be read as of one moment: \(error.message)",
+                hint: error.hint)
         }
     }
 
@@ -155,7 +184,7 @@ struct StoreOpener: Sendable {
 final class StoreSlot: Sendable {
     /// How the store is opened.
     private struct Plan {
-        var open: @Sendable () throws(StorageError) -> OpenStore
+        var open: @Sendable (OpenStore?) throws(StorageError) -> OpenStore
         /// The folders that stand for placeholders in the store's options, and in which its locks are.
         var folders: HostSettings.Folders
     }
@@ -167,7 +196,7 @@ final class StoreSlot: Sendable {
 
     init(
         settings: HostSettings.Store, folders: HostSettings.Folders,
-        open: @escaping @Sendable () throws(StorageError) -> OpenStore
+        open: @escaping @Sendable (OpenStore?) throws(StorageError) -> OpenStore
     ) {
         self.settings = settings
         plan = Mutex(Plan(open: open, folders: folders))
@@ -185,7 +214,7 @@ final class StoreSlot: Sendable {
     /// - Returns: Whether the slot can: not if the store is open with other folders, unless it uses none, or is being
     ///   opened with them.
     func adopt(
-        _ folders: HostSettings.Folders, _ open: @escaping @Sendable () throws(StorageError) -> OpenStore
+        _ folders: HostSettings.Folders, _ open: @escaping @Sendable (OpenStore?) throws(StorageError) -> OpenStore
     ) -> Bool {
         plan.withLock { plan in
             if plan.folders != folders {
@@ -217,11 +246,15 @@ final class StoreSlot: Sendable {
             if let store = opened { return store }
             isOpening.store(true, ordering: .releasing)
             defer { isOpening.store(false, ordering: .releasing) }
-            let store = try plan.withLock { $0.open }()
+            let store = try plan.withLock { $0.open }(nil)
             opened = store
             return store
         }
     }
+
+    /// The store once more, for one thread, frozen if its component can do that; see ``StoreOpener/frozenOption``. May
+    /// wait.
+    func openFrozen() throws(StorageError) -> OpenStore { try plan.withLock { $0.open }(openIfNeeded()) }
 }
 
 /// Identifies a configured store across snapshots, so that a store whose configuration is unchanged stays open.
