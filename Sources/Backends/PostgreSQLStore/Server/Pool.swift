@@ -146,6 +146,7 @@ final class Pool: @unchecked Sendable {
     /// Connects to the first host that accepts it, and creates or upgrades the schema. Waits for a server that is
     /// starting or has too many connections. The caller owns the link.
     func open(until deadline: Deadline) throws -> Link {
+        var refusal: Loss?
         while true {
             do {
                 let link = try anyHost(until: deadline)
@@ -153,7 +154,11 @@ final class Pool: @unchecked Sendable {
                 warn(of: link)
                 return link
             } catch LinkFailure.lost(let loss) where Self.passes(loss) && deadline.left > 200_000_000 {
+                refusal = loss
                 usleep(100_000)
+            } catch LinkFailure.lost(let loss) where loss.isLate {
+                // What the server said before says more than that the time is over.
+                throw LinkFailure.lost(refusal ?? loss)
             }
         }
     }
