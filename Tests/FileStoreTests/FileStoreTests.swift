@@ -42,7 +42,7 @@ struct FileStoreTests {
         #expect(
             fixture.store.properties == StoreProperties(latency: .disk, isDurable: true, isShared: true))
         #expect(FileStore.component.id == "file")
-        #expect(FileStore.component.options.map(\.name) == ["root"])
+        #expect(FileStore.component.options.map(\.name) == ["root", "frozen"])
         #expect(FileStore.component.options.first?.default == .string("${data}/files"))
     }
 

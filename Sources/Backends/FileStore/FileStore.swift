@@ -59,7 +59,7 @@ package final class FileStore: StorageBackend {
         root = try DurableDirectory(root: path)
         batches = try BatchFolder(root: root)
         places = PlaceTable(batches)
-        isFrozen = try options.boolean("frozen")
+        isFrozen = options.contains("frozen") ? try options.boolean("frozen") : false
         do {
             if let owner = try root.foreignOwner() { throw Self.refusal(path, owner) }
         } catch let error as StorageError where error.systemError != nil {

@@ -69,7 +69,7 @@ package final class SQLiteStore: StorageBackend {
         properties = StoreProperties(
             latency: .disk, isDurable: durability == .full, isShared: true, keepsFoldersApart: true,
             largestValue: UInt64(largestValue))
-        isFrozen = try options.boolean("frozen")
+        isFrozen = options.contains("frozen") ? try options.boolean("frozen") : false
         main = Database(path: path, durability: durability, isFrozen: isFrozen)
         if let owner = try DatabaseFile(path).foreignOwner() {
             throw StorageError(

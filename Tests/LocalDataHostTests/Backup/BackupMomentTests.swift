@@ -1,5 +1,5 @@
+import ByteCoding
 import Foundation
-import Glibc
 import LocalDataAPI
 import TestSupport
 import Testing
@@ -20,7 +20,7 @@ struct BackupMomentTests {
         var store = store
         if store == "postgresql" {
             let uri = try PostgreSQLServer.shared.get().uri("localdata", "?sslmode=disable")
-            let schema = "moment_\(getpid())"
+            let schema = "moment_\(StableHash.text([home.folder]))"
             store = #"{ component: "postgresql", options: { uri: "\#(uri)", schema: "\#(schema)" } }"#
         }
         return try home.router(

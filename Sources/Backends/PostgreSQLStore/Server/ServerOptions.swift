@@ -63,7 +63,7 @@ struct ServerOptions: Sendable {
         largestValue = Int(try options.integer("largestValue", in: 1...1_000_000_000))
         timeout = try options.number("timeout", in: 0.01...3600, unit: "seconds")
         prepares = try options.string("preparedStatements") == "auto"
-        isFrozen = try options.boolean("frozen")
+        isFrozen = options.contains("frozen") ? try options.boolean("frozen") : false
     }
 
     /// A schema's name is part of each statement, so only harmless ones are accepted.

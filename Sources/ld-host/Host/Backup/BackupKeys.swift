@@ -34,12 +34,9 @@ struct BackupKeys {
         return found
     }
 
-    /// The key that a header names, if only the backup has it; `nil` also for one that its maker has disabled. May
-    /// wait.
-    mutating func key(of header: EnvelopeHeader) throws(StorageError) -> EnvelopeKey? {
-        guard let entry = states[header.ring]?[header.keyID], entry.use != .disabled,
-            try !isHere(header.keyID, of: header.ring)
-        else { return nil }
+    /// The backup's key that a header names; `nil` also for one that its maker has disabled.
+    func key(of header: EnvelopeHeader) -> EnvelopeKey? {
+        guard let entry = states[header.ring]?[header.keyID], entry.use != .disabled else { return nil }
         return EnvelopeKey(entry.material, id: entry.id, ring: header.ring)
     }
 }

@@ -3,29 +3,42 @@ internal import LocalDataAPI
 
 // The values of the backup, compared with the stored ones.
 extension RestoreComparison {
-    /// The current value of the backup, as it is to be restored to an address.
-    ///
-    /// - Parameter index: Its number in the file.
-    func content(
-        of reader: BackupReader, at address: StorageAddress, _ index: Int
+    /// The current value of the backup, to be compared: opened, if a key of the backup opens it.
+    private func contentToCompare(
+        _ reader: BackupReader, at address: StorageAddress
     ) throws(StorageError) -> RestoredContent {
         try RestoredContent(reader) { (header) throws(StorageError) in
-            guard !refused.contains(index), let key = try keys.key(of: header) else { return nil }
-            try requireKeychain()
-            let limit = try derivationLimit(at: address)
-            return EnvelopeOpener(Envelope(address, crypto: crypto)) { (header) throws(StorageError) in
-                try limit.check(header.derivation, at: address)
-                return key
-            }
+            // Only values that are sealed again are worth a slow derivation.
+            if header.derivation.isSlow, try isHere(header) { return nil }
+            return try opener(header, at: address)
         }
     }
 
-    /// The same for the second pass: opened only if it is to be sealed again.
+    /// The current value of the backup, to be stored: opened, if it is to be sealed again.
+    ///
+    /// - Parameter index: Its number in the file.
     func contentToStore(
         _ reader: BackupReader, at address: StorageAddress, _ index: Int
     ) throws(StorageError) -> RestoredContent {
-        guard terms.takesKeys else { return try content(of: reader, at: address, index) }
-        return try RestoredContent(reader) { (_) throws(StorageError) in nil }
+        try RestoredContent(reader) { (header) throws(StorageError) in
+            guard !terms.takesKeys, !refused.contains(index), try !isHere(header) else { return nil }
+            return try opener(header, at: address)
+        }
+    }
+
+    /// Whether a ring of this host has the key of a header. May wait.
+    func isHere(_ header: EnvelopeHeader) throws(StorageError) -> Bool {
+        try keys.isHere(header.keyID, of: header.ring)
+    }
+
+    private func opener(_ header: EnvelopeHeader, at address: StorageAddress) throws(StorageError) -> EnvelopeOpener? {
+        guard let key = keys.key(of: header) else { return nil }
+        try requireKeychain()
+        let limit = try derivationLimit(at: address)
+        return EnvelopeOpener(Envelope(address, crypto: crypto)) { (header) throws(StorageError) in
+            try limit.check(header.derivation, at: address)
+            return key
+        }
     }
 
     private func derivationLimit(at address: StorageAddress) throws(StorageError) -> DerivationLimit {
@@ -42,43 +55,51 @@ extension RestoreComparison {
             at: address, in: open, layers: [layer] + (open.sealing.map { [$0.layer(for: address)] } ?? []))
     }
 
-    /// Compares the current value of the backup with a stored one: what they open to, if only a key of the backup
-    /// opens the former.
+    /// Compares the current value of the backup with a stored one: the bytes, and what they open to if a key of the
+    /// backup opens them.
     ///
-    /// - Returns: Whether they are equal, `nil` if none is stored; and the value, which has been read.
+    /// - Returns: Whether one of both is equal, `nil` if none is stored; and the value, which has been read.
     func compare(
         _ item: BackupItem, at address: StorageAddress, in open: OpenStore, _ reader: BackupReader
     ) throws(StorageError) -> (isEqual: Bool?, RestoredContent) {
-        let content = try content(of: reader, at: address, decisions.count)
+        let content = try contentToCompare(reader, at: address)
         guard content.isOpened, let header = content.header else {
             return (try isEqual(open.value(at: address), content), content)
         }
         let isEqual = try isEqual(target(at: address, in: open, header), content)
         let isSound = try content.finish()
-        // A value whose key is lost here opens again with the backup's.
-        if isSound, isEqual != false || !terms.takesKeys { return (isEqual, content) }
-        let hasBytes = try open.value(at: address).digest().map { $0 == content.hash }
-        if isSound { return (hasBytes, content) }
+        if isSound, isEqual != false { return (isEqual, content) }
         // Its bytes are restored as they are, as those of a value whose key is unknown.
-        refused.insert(decisions.count)
-        return (hasBytes, content)
+        if !isSound { refused.insert(decisions.count) }
+        // What is here under a key that is lost here must be different, unless the key comes along.
+        if isSound, !terms.takesKeys, try !isHere(header) { return (false, content) }
+        let isSame = try unlessUnreadable { () throws(StorageError) in
+            try open.value(at: address).digest().map { $0 == content.hash }
+        }
+        return (isSame, content)
+    }
+
+    /// A stored value that cannot be read counts as different.
+    private func unlessUnreadable(_ compare: () throws(StorageError) -> Bool?) throws(StorageError) -> Bool? {
+        do throws(StorageError) { return try compare() } catch {
+            guard [.cannotOpen, .corrupt].contains(error.code) else { throw error }
+            return false
+        }
     }
 
     /// Compares a value of the backup with a stored one; `nil` if none is stored.
     private func isEqual(_ target: SealedValue, _ content: RestoredContent) throws(StorageError) -> Bool? {
         guard try target.store.exists(target.handle) else { return nil }
         var failure: StorageError?
-        do throws(StorageError) {
-            return try target.isEqual { (buffer) throws(StorageError) in
+        let isEqual = try unlessUnreadable { () throws(StorageError) in
+            try target.isEqual { (buffer) throws(StorageError) in
                 do throws(StorageError) { return try content.read(into: buffer) } catch {
                     failure = error
                     throw error
                 }
             }
-        } catch {
-            // A stored value that cannot be read counts as different.
-            guard failure == nil, [.cannotOpen, .corrupt].contains(error.code) else { throw error }
-            return false
         }
+        if let failure { throw failure }
+        return isEqual
     }
 }

@@ -144,15 +144,17 @@ final class RestoreComparison {
             if report.conflicts.count < RestoreReport.mostConflicts { report.conflicts.append("\(address)") }
         }
         note(address, in: destination.open)
-        noteSealing(content, address, in: destination.open)
+        try noteSealing(content, address, in: destination.open)
         try noteFolder(item, address, in: destination.open, replaces: isEqual != nil)
         return isEqual == nil ? .add : .replace
     }
 
     /// Records how a value to be restored is sealed by its key's policy.
-    private func noteSealing(_ content: RestoredContent, _ address: StorageAddress, in open: OpenStore) {
+    private func noteSealing(
+        _ content: RestoredContent, _ address: StorageAddress, in open: OpenStore
+    ) throws(StorageError) {
         guard let header = content.header, let place = open.sealedPlace(address.place) else { return }
-        if content.isOpened, !content.isRefused, !terms.takesKeys {
+        if content.isOpened, !content.isRefused, !terms.takesKeys, try !isHere(header) {
             report.resealed += 1
             resealed.insert(place)
         } else {
