@@ -48,7 +48,10 @@ final class Victim: Sendable {
         outside = Self.files(home)
     }
 
-    func remove() { home.remove() }
+    func remove() {
+        OpenFiles.close(below: home.folder)
+        home.remove()
+    }
 
     func router() throws -> StorageRouter { try home.router() }
 
@@ -71,6 +74,7 @@ final class Victim: Sendable {
 
     /// That nothing outside has changed, that the rings are the same, and that all can be listed.
     func check(_ what: String) async throws {
+        defer { OpenFiles.close(below: home.folder) }
         #expect(Self.files(home) == outside, "\(what)")
         let router = try router()
         #expect(try await router.ownKeys() == rings, "\(what)")

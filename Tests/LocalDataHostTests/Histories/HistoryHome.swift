@@ -27,17 +27,9 @@ final class HistoryHome: Sendable {
         self.usesDatabase = usesDatabase
     }
 
-    deinit { closeFiles() }
+    deinit { OpenFiles.close(below: path) }
 
     var path: String { folder.path }
-
-    /// Closes what the routers of this home have open. They are never freed, and a campaign makes a hundred thousand.
-    private func closeFiles() {
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
-            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
-            if let descriptor = Int32(name), target?.hasPrefix("\(path)/") == true { close(descriptor) }
-        }
-    }
 
     /// A start of a release.
     func start(_ app: History.App, _ release: Int) async throws -> StorageRouter {
