@@ -154,7 +154,7 @@ let package = Package(
         .target(name: "JSON", path: "Sources/LocalDataAPI/JSON", swiftSettings: settings),
         .target(
             name: "LocalDataAPI",
-            dependencies: ["CLocalData", "CLinux", "ByteCoding"],
+            dependencies: ["CLocalData", "ByteCoding"],
             path: "Sources/LocalDataAPI",
             exclude: ["CLocalData", "CLinux", "CChecksum", "DurableFiles", "ByteCoding", "JSON", "ServerAccess"],
             swiftSettings: settings),

@@ -11,6 +11,7 @@ package import CLocalData
 #else
     internal import Darwin
 #endif
+internal import Synchronization
 
 /// Conversions between Swift values and borrowed bytes at the boundary.
 extension ld_bytes {
@@ -105,14 +106,18 @@ extension Data {
     package func immortalBytes() -> ld_bytes { String(decoding: self, as: UTF8.self).immortalBytes() }
 }
 
+/// Where memory is that is never freed, so that a leak sanitizer finds it, whatever else holds its address.
+private enum ImmortalMemory {
+    static let addresses = Mutex([UInt]())
+}
+
 extension UnsafePointer {
     /// The pointee in memory that is never freed.
     package static func immortal(_ value: Pointee) -> UnsafePointer {
-        LastingMemory.make {
-            let pointer = UnsafeMutablePointer<Pointee>.allocate(capacity: 1)
-            pointer.initialize(to: value)
-            return UnsafePointer(pointer)
-        }
+        let pointer = UnsafeMutablePointer<Pointee>.allocate(capacity: 1)
+        pointer.initialize(to: value)
+        ImmortalMemory.addresses.withLock { $0.append(UInt(bitPattern: pointer)) }
+        return UnsafePointer(pointer)
     }
 }
 

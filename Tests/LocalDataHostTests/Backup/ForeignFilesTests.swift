@@ -29,7 +29,7 @@ import Testing
         for number in 0..<Self.backups {
             var backup = model
             for _ in 0...Int.random(in: 0..<3, using: &random) { victim.change(&backup, &random) }
-            let router = try victim.router()
+            let router = victim.router
             // Records of one address, for one, make no file.
             do { try await backup.write(to: path, router) } catch { continue }
             let overwrites = Bool.random(using: &random)
@@ -75,7 +75,7 @@ import Testing
             maker.remove()
             victim.remove()
         }
-        let theirs = try await maker.app()
+        let theirs = maker.app
         for key in Victim.keys { try await theirs.set("theirs", for: key) }
         let model = await theirs.syncSnapshot()
         #expect(model.count == Victim.keys.count)
@@ -92,7 +92,7 @@ import Testing
                 if Int.random(in: 0..<4, using: &random) == 0 { victim.damage(&changed, &random) }
                 snapshot[Bool.random(using: &random) ? name : victim.address(&random)] = changed
             }
-            stored += try await victim.app().apply(snapshot: snapshot).stored.count
+            stored += try await victim.app.apply(snapshot: snapshot).stored.count
             try await victim.check("snapshot \(number): \(snapshot.keys.sorted())")
         }
         #expect(stored > 0)

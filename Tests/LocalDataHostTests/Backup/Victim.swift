@@ -10,6 +10,10 @@ import Testing
 /// rings that they must not change.
 final class Victim: Sendable {
     let home: SealedHome
+    /// One for all cases: a router and its stores are never freed.
+    let router: StorageRouter
+    /// That of the user's app, whose keys take part in sync.
+    let app: StorageRouter
     /// What is outside of LocalData's folders, with its content.
     private let outside: [String: Data]
     private let rings: [String]
@@ -43,24 +47,14 @@ final class Victim: Sendable {
                 at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
             try Data(text.utf8).write(to: file)
         }
-        let router = try home.router()
+        router = try home.router()
+        app = try home.router()
+        try await app.registerCatalog(Catalog(allKeys: Self.keys.map { .key($0) }))
         rings = try await router.ownKeys()
         outside = Self.files(home)
     }
 
-    func remove() {
-        OpenFiles.close(below: home.folder)
-        home.remove()
-    }
-
-    func router() throws -> StorageRouter { try home.router() }
-
-    /// A router of the user's app, whose keys take part in sync.
-    func app() async throws -> StorageRouter {
-        let router = try home.router()
-        try await router.registerCatalog(Catalog(allKeys: Self.keys.map { .key($0) }))
-        return router
-    }
+    func remove() { home.remove() }
 
     /// Runs a command of `ld-host` with the same stores.
     func run(_ words: String...) throws -> ChildProcess.Completion {
@@ -74,9 +68,7 @@ final class Victim: Sendable {
 
     /// That nothing outside has changed, that the rings are the same, and that all can be listed.
     func check(_ what: String) async throws {
-        defer { OpenFiles.close(below: home.folder) }
         #expect(Self.files(home) == outside, "\(what)")
-        let router = try router()
         #expect(try await router.ownKeys() == rings, "\(what)")
         let (scopes, failures) = try await router.scopes(of: .everything)
         #expect(failures.isEmpty, "\(failures); \(what)")

@@ -1,10 +1,10 @@
 internal import CLinux
 
 /// What a program allocates once and needs until it ends.
-package enum LastingMemory {
+enum LastingMemory {
     /// Runs `body`, whose allocations the leak sanitizer does not report: it follows plain pointers, and in those that
     /// enumerations and strings hold, Swift keeps other bits, too.
-    package static func make<Result, Failure: Error>(
+    static func make<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         ld_linux_ignore_leaks(1)
