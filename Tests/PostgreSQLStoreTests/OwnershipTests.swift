@@ -92,7 +92,7 @@ struct OwnershipTests {
         #expect(try trusting.text("name") == "value")
     }
 
-    @Test("is refused, and named, if the store has not made it, whoever owns it", arguments: Planted.odd)
+    @Test("is refused, and named, if the store has not made it, also if the user owns it", arguments: Planted.odd)
     func odd(_ statements: String, _ expected: String) throws {
         try store(user).set("name", "value")
         try run(statements)

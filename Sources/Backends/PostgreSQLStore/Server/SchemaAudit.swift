@@ -1,8 +1,8 @@
 internal import LocalDataAPI
 
 /// Looks for what other roles could have put into the schema. The server runs triggers, rules, defaults and other
-/// expressions of a table as the role that uses the table, whoever wrote them: a role that owns the schema, a table or
-/// a function, or may create triggers, could run its code as the store's user.
+/// expressions of a table as the role that uses the table, also if another wrote them: a role that owns the schema, a
+/// table or a function, or may create triggers, could run its code as the store's user.
 ///
 /// The roles that may are the user and the one of option `owner`. All others are refused, also superusers.
 struct SchemaAudit {

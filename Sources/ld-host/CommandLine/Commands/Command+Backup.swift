@@ -49,7 +49,7 @@ extension Command {
             FILE may be somebody else's. Values for folders of the user's own choosing are restored only if --folder
             names each folder, a catalog names the key, or a key ring here has sealed values there. The key rings in FILE
             open the values in it, and those are sealed again under a key of this user. With --keys, a ring that is
-            missing here is restored, and one that exists gets the keys that it lacks, to decrypt only: whoever made FILE
+            missing here is restored, and one that exists gets the keys that it lacks, to decrypt only: the author of FILE
             can then make values that open here. --plan prints each value, folder and key that would be restored.
             """,
         options: [
