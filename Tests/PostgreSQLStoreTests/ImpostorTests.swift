@@ -71,7 +71,7 @@ struct ImpostorTests {
         #expect(refusal(try store(uri)).contains("asks for a password, and nothing shows who runs it"))
         #expect(refusal(try store("\(uri)&requirepeer=daemon")).contains("requirepeer"))
         #expect(impostor.answers == [] && impostor.clients == 1)
-        // A user without an entry cannot be named.
+        // A user without an entry in the user database cannot be named: the two refusals above are all there is.
         guard let user = getpwuid(geteuid()).map({ String(cString: $0.pointee.pw_name) }) else { return }
         #expect(throws: StorageError.self) { try store("\(uri)&requirepeer=\(user)").get("name") }
         #expect(impostor.answers.count == 1 && impostor.answers.allSatisfy { $0.contains(Self.password) })

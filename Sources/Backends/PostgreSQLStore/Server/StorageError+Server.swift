@@ -23,6 +23,12 @@ extension StorageError {
                     Code.permissionDenied,
                     "if the server is run by another system user, name that one as requirepeer in option 'uri'"
                 )
+            // libpq looks up the name of the server's user only to compare it with requirepeer.
+            case "" where loss.reason.contains("local user with ID"):
+                (
+                    Code.permissionDenied,
+                    "requirepeer names nobody who has no entry in the user database; give the server's user an entry"
+                )
             case "" where loss.reason.contains("no password supplied"):
                 (
                     Code.permissionDenied,
