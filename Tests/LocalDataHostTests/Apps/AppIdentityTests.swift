@@ -57,6 +57,29 @@ private enum PastedProfile: VaultStorable {
         #expect(try await later.get(Self.key(domain, owner: "Appearance")) == "dark")
     }
 
+    @Test("a backup knows whose keys are in suites that the code names, when they move on a new machine")
+    func restored() async throws {
+        let (home, new) = (try SealedHome(), try SealedHome())
+        defer {
+            home.remove()
+            new.remove()
+        }
+        func key(_ domain: StorageDomain) -> StorageKey<String> { Self.key(domain, owner: "Appearance") }
+        let suites = ["settings": "work", "editor": "desk"]
+        for (app, suite) in suites {
+            try await launch(app, in: home).set("of \(app)", for: key(.userDefaults(suite: suite)))
+        }
+        let path = "\(home.folder)/backup"
+        _ = try await home.router().backUp(path)
+        #expect(try await new.router().restore(path).restored == 2)
+        for app in suites.keys {
+            let moved = key(.fileSystem())
+            #expect(try await launch(app, in: new).get(moved) == "of \(app)")
+        }
+        // A third app with such a key has none of them.
+        await #expect(throws: StorageError.notFound) { try await launch("third", in: new).get(key(.fileSystem())) }
+    }
+
     @Test("a key that changes its domain finds its own app's value, and not that of another app with the same key")
     func movedDomain() async throws {
         let home = try SealedHome()

@@ -303,7 +303,8 @@ import Testing
         let item = BackupRecord.item(
             BackupItem(
                 kind: .value, domain: "own", scope: "s", name: "n",
-                attributes: ValueAttributes(serializer: "json", owner: "o")))
+                attributes: ValueAttributes(serializer: "json", owner: "o"),
+                holders: [.init(app: "editor", found: 1, set: 2, left: 3, removed: 4, isApart: true), .init(app: "")]))
         let manifest = BackupRecord.manifest(
             BackupManifest(
                 version: "1", created: 2, expected: 3, domains: [.init(name: "own", isProtected: true)]))

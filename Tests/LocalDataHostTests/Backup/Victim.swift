@@ -162,6 +162,9 @@ extension Victim {
         case 5: damage(&backup.records[index].bytes, &random)
         case 6:
             changed.attributes.owner = name(&random)
+            changed.holders = [name(&random), scope(&random)].map {
+                .init(app: $0, found: .random(in: 0 ... .max, using: &random), left: 1, removed: .max)
+            }
             changed.attributes.expires = Int64.random(in: .min ... .max, using: &random)
             changed.attributes.serializer = scope(&random)
         default: backup.records.remove(at: index)

@@ -34,6 +34,8 @@ struct BackupItem: Equatable {
     let scope: String
     let name: String
     var attributes = ValueAttributes()
+    /// The apps whose key it is, as far as the machine of the backup knew: several may share a suite or a service.
+    var holders: [PlaceHolder] = []
 
     /// Orders the values of a backup, each of which is greater than the one before.
     var order: [UInt8] {
@@ -83,6 +85,12 @@ enum BackupRecord: Equatable {
                 item.domain, item.scope, item.name, attributes.contentType, attributes.serializer,
                 attributes.versionTag, attributes.appVersion, attributes.owner,
             ] { writer.addText(text ?? "") }
+            writer.add(UInt32(item.holders.count))
+            for holder in item.holders {
+                writer.addText(holder.app)
+                for number in [holder.found, holder.set, holder.left, holder.removed] { writer.add(number) }
+                writer.add(UInt8(holder.isApart ? 1 : 0))
+            }
             if let expires = attributes.expires { writer.add(UInt64(bitPattern: expires)) }
         case .end(let count, let bytes):
             type = Self.endType
@@ -120,6 +128,17 @@ enum BackupRecord: Equatable {
                 guard let text = reader.text() else { return nil }
                 texts.append(text)
             }
+            guard let count = reader.number(UInt32.self) else { return nil }
+            var holders: [PlaceHolder] = []
+            for _ in 0..<count {
+                guard let app = reader.text(), let found = reader.number(UInt64.self),
+                    let set = reader.number(UInt64.self), let left = reader.number(UInt64.self),
+                    let removed = reader.number(UInt64.self), let flag = reader.number(UInt8.self), flag <= 1
+                else { return nil }
+                holders.append(
+                    PlaceHolder(
+                        app: app, found: found, set: set, left: left, removed: removed, isApart: flag == 1))
+            }
             var expires: Int64?
             if !reader.isAtEnd {
                 guard let number = reader.number(UInt64.self) else { return nil }
@@ -131,7 +150,8 @@ enum BackupRecord: Equatable {
                     kind: kind, domain: texts[0], scope: texts[1], name: texts[2],
                     attributes: ValueAttributes(
                         contentType: attribute(3), serializer: attribute(4), versionTag: attribute(5),
-                        appVersion: attribute(6), owner: attribute(7), expires: expires)))
+                        appVersion: attribute(6), owner: attribute(7), expires: expires),
+                    holders: holders))
         }
         guard reader.isAtEnd else { return nil }
     }

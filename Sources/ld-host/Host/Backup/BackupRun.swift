@@ -22,6 +22,7 @@ struct BackupRun {
     /// The domains that are left out, with the reason.
     private var leftOut: [String: StorageError] = [:]
     private let rings: BackupRings?
+    private let holders: PlaceHistory.Holders
     private let progress: @Sendable (StepProgress) -> Void
 
     /// - Parameter domains: Empty for all that a store serves; those whose store cannot be opened or listed then are
@@ -35,6 +36,7 @@ struct BackupRun {
         BatchRecovery(snapshot: snapshot).recoverAll()
         try BatchIntent.requireNone(snapshot)
         rings = try BackupRings(snapshot)
+        holders = snapshot.places.holders(snapshot.settings.folders)
         let folders = rings?.places() ?? []
         for domain in (domains.isEmpty ? Array(snapshot.settings.routes.keys) : domains).sorted(by: Self.precedes) {
             do throws(StorageError) { sources.append(try source(domain, folders)) } catch {
@@ -134,18 +136,24 @@ struct BackupRun {
         _ item: BackupItem, _ value: SealedValue, to writer: BackupWriter, _ report: inout BackupReport
     ) throws(StorageError) -> Bool {
         var item = item
+        func keep(_ attributes: ValueAttributes) {
+            item.attributes = attributes.kept
+            guard item.kind == .value, let owner = item.attributes.owner else { return }
+            let place = StorageNamespace(domain: item.domain, scope: item.scope)
+            item.holders = holders.of(StorageAddress(place, name: item.name), owner: owner)
+        }
         do throws(StorageError) {
             guard let size = try value.attributes().map({ $0.size ?? 0 }) else { return false }
             guard size > LargeMove.least else {
                 guard var found = try value.attributed() else { return false }
                 defer { found.value.resetBytes(in: 0..<found.value.count) }
-                item.attributes = found.attributes.kept
+                keep(found.attributes)
                 try add(item, to: writer) { take in try found.value.withUnsafeBytes { try take($0) } }
                 return true
             }
             // What cannot be read is noticed before any of it is written.
             guard try value.digest() != nil, let attributes = try value.attributes() else { return false }
-            item.attributes = attributes.kept
+            keep(attributes)
         } catch {
             guard error.isOfOneValue else { throw error }
             report.failures[item.description] = error.message

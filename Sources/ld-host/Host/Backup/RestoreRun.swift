@@ -39,7 +39,7 @@ struct RestoreRun {
             }
         }
         // Keys that have been moved since the backup was made find their values where these were then.
-        snapshot.places.add(restored.entries.map { (.found, $0) }, isUse: false, snapshot.settings.folders)
+        snapshot.places.add(restored.events, isUse: false, snapshot.settings.folders)
         // A ring that was missing is there now.
         snapshot.rings.forgetKeys()
         return report
@@ -161,23 +161,6 @@ struct RestoreRun {
         }
         try add(Data(RingList.Kind.ring.rawValue.utf8), at: list.address(item.scope, item.name))
         try add(data, at: found.address(of: item))
-    }
-}
-
-/// The keys that restored values belong to, as far as they are recorded.
-private final class RestoredPlaces {
-    private(set) var entries: [PlaceEntry] = []
-
-    func add(_ item: BackupItem, at place: StorageNamespace, isSealed: Bool, of settings: HostSettings) {
-        guard let owner = item.attributes.owner, !owner.isEmpty else { return }
-        let serializer = item.attributes.serializer.flatMap { SerializerFormat(rawValue: $0) } ?? .data
-        let key = StorageKeyDescriptor(
-            name: item.name, domain: .custom(name: place.domain, scope: place.scope),
-            security: isSealed
-                ? .recommended : (try? StorageDomain(name: place.domain, scope: nil))?.ownPolicy ?? .none,
-            serializer: serializer, owner: owner, description: "")
-        // Who restores may be another program than the app that the value belongs to.
-        entries.append(PlaceEntry(key, at: place, of: place.app ?? settings.appID))
     }
 }
 

@@ -57,6 +57,34 @@ final class PlaceHistory: Sendable {
     /// Reads what has been added to the file since. May wait.
     func refresh(_ folders: HostSettings.Folders) { state.withLock { Self.refresh(&$0, folders) } }
 
+    /// What is known of the values at addresses, for a backup of them.
+    struct Holders {
+        fileprivate var known: [StorageAddress: [Key: PlaceHolder]] = [:]
+
+        /// The apps with a key of this owner at an address, in order.
+        func of(_ address: StorageAddress, owner: String) -> [PlaceHolder] {
+            (known[address] ?? [:]).filter { $0.key.owner == owner }.values
+                .sorted { $0.app.utf8.lexicographicallyPrecedes($1.app.utf8) }
+        }
+    }
+
+    /// What is known of all values. May wait.
+    func holders(_ folders: HostSettings.Folders) -> Holders {
+        state.withLock { state in
+            Self.refresh(&state, folders)
+            var holders = Holders()
+            for (key, record) in state.records {
+                for known in record.places where known.last > 0 {
+                    let address = StorageAddress(known.entry.place, name: known.entry.name)
+                    holders.known[address, default: [:]][key] = PlaceHolder(
+                        app: key.app, found: UInt64(known.found), set: UInt64(known.set), left: UInt64(known.left),
+                        removed: UInt64(record.removed), isApart: known.isApart)
+                }
+            }
+            return holders
+        }
+    }
+
     /// Other keys whose values were at an address with another owner.
     func otherOwners(of address: StorageAddress, than key: Key) -> [Key] {
         state.withLock { state in
