@@ -90,9 +90,10 @@ final class PackTransaction: StorageTransaction, @unchecked Sendable {
         }.result
     }
 
-    /// - Throws: `deserializationFailed` if the key's own serializer cannot read the bytes.
+    /// - Throws: `deserializationFailed` if the key's own serializer cannot read the bytes; a `MigrationError` if no
+    ///   version of a key with versions reads them.
     func setData(_ data: Data, versionTag: String?, for key: AnyStorageKey) async throws {
-        try key.check(data)
+        try key.check(data, versionTag: versionTag)
         _ = try await onItsThread(key) { table, key, error in
             let status = data.withUnsafeBytes { bytes in
                 (versionTag ?? "").withBytes { tag in

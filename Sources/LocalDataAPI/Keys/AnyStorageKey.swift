@@ -140,6 +140,11 @@ extension AnyStorageKey {
         try naming { () throws(StorageError) in try coding.check(data) }
     }
 
+    /// Throws what reading a value with a version tag would: of a key with versions, the value may be of any of them.
+    package func check(_ data: Data, versionTag: String?) throws {
+        if let chain { try chain.check(data, versionTag) } else { try check(data) }
+    }
+
     private func naming<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
         do throws(StorageError) { return try body() } catch {
             throw StorageError(

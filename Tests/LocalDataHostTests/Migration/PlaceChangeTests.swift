@@ -67,6 +67,42 @@ import Testing
         }
     }
 
+    /// Release 3 has the key in another place, 4 where it was at first, 5 gives it another name there; a user skips 4.
+    private func renamed(_ home: MigrationHome, _ write: String?) async throws -> (StorageRouter, StorageKey<String>) {
+        let (first, third) = (key(.fileSystem()), key(.userDefaults()))
+        try await home.router().set("one", for: first)
+        let router = try home.router()
+        if let write { try await router.set(write, for: third) } else { #expect(try await router.get(third) == "one") }
+        let renamed: StorageKey<String> = MigrationHome.key("colour", .fileSystem()) {
+            .init(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(first)))
+        }
+        let last = try home.router()
+        try await last.registerCatalog(Catalog(allKeys: [.key(renamed)]))
+        return (last, renamed)
+    }
+
+    @Test("a key that returned to a place and got another name in one upgrade has its last value, or says why not")
+    func backAndRenamed() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let (router, key) = try await renamed(home, "three")
+        do { #expect(try await router.get(key) == "three") } catch let error as MigrationError {
+            #expect(error.code == .conflict && error.message.contains("userDefaults"), "\(error)")
+        }
+    }
+
+    @Test("what such a key's removal ended does not come back", arguments: [true, false])
+    func backAndRemoved(_ isReadBefore: Bool) async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let (router, key) = try await renamed(home, nil)
+        if isReadBefore { #expect(try await router.get(key) == "one") }
+        try await router.set("five", for: key)
+        #expect(try await router.remove(key) as Bool)
+        await #expect(throws: StorageError.notFound) { try await router.get(key) }
+        await #expect(throws: StorageError.notFound) { try await home.router().get(key) }
+    }
+
     @Test("a key goes back to a place where it was, and has its last value", arguments: [true, false])
     func back(_ isListed: Bool) async throws {
         let home = try MigrationHome()

@@ -140,6 +140,12 @@ struct MigrationEngine: Sendable {
         for (source, _) in try await emptySources(of: migration) {
             try await bringData(to: source, for: path + [migration.id])
         }
+        // A key that returned to a place and got another name in one upgrade has an older value there.
+        for source in migration.sources where source.place == nil {
+            let place = try settings.place(of: source.descriptor.domain)
+            guard try await mayBeElsewhere(source.descriptor, place) else { continue }
+            try await settlePlace(of: source, try await access.resolveUnlisted(KeyReference(source)))
+        }
     }
 
     /// The sources of a migration that have no value, and to which another one may bring theirs.

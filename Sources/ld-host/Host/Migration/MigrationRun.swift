@@ -88,6 +88,10 @@ struct MigrationRun: Sendable {
                 // A pack does not know the owner of an app's key.
                 return (migration.pack == nil ? setter.descriptor : setter.descriptor.withoutOwner, entry.resolved)
             }, from: migration.sources)
+        if migration.pack == nil, !migration.id.hasPrefix(FormerPlaceMigration.prefix) {
+            let removed = changed.filter { $0.change?.isSet == false }.map(\.resolved.target)
+            await engine.noteMovedAway(migration.sources, removed)
+        }
         return await cleaned(chunk.row, chunk.page, work.result.became(outcome, work.duration))
     }
 

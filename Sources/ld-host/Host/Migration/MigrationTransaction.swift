@@ -75,7 +75,7 @@ final class MigrationTransaction: MovingTransaction {
     }
 
     func setData(_ data: Data, versionTag: String?, for key: AnyStorageKey) async throws {
-        try key.check(data)
+        try key.check(data, versionTag: versionTag)
         _ = try await loaded(key)
         try await change(key, to: .set(data), Entry.Recorded(versionTag: versionTag))
     }

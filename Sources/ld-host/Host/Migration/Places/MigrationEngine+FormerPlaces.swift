@@ -187,6 +187,19 @@ extension MigrationEngine {
         await noteBrought([], from: try await migrationsFromFormerPlaces(of: key).flatMap(\.sources))
     }
 
+    /// Remembers that values of keys were moved on: when the new key is removed, what is still at the keys' own former
+    /// places must not come back.
+    func noteMovedAway(_ sources: [AnyStorageKey], _ removed: [BatchChange.Target]) async {
+        for source in sources where source.place == nil {
+            guard let resolved = try? await access.resolveUnlisted(KeyReference(source)),
+                removed.contains(resolved.target),
+                (try? await mayBeElsewhere(source.descriptor, resolved.address.place)) == true
+            else { continue }
+            try? await noteLeft(source)
+            await note([(.removed, source.descriptor, resolved.address.place)], isUse: false)
+        }
+    }
+
     /// Whether a migration brings a value that was stored after the last change of its key at its present place, as
     /// an earlier release does that is used again. What the ledger says of such a value is about an earlier one.
     func bringsNewer(_ migration: AnyStorageMigration) async throws(StorageError) -> Bool {
