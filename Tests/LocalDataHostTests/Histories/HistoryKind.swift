@@ -74,5 +74,7 @@ enum HistoryKind: String, CaseIterable, Sendable {
         [
             .containers, .branches, .undeclared, .cataloguedContainers, .early, .splits, .downgrades, .removals, .tool,
         ],
+        [.places, .returns, .names, .skips, .catalogs, .backups, .removals, .secondApp, .batches],
+        [.places, .chains, .types, .policies, .backups, .skips, .updates],
     ]
 }

@@ -50,8 +50,11 @@ extension HistoryRun {
     /// Folders of users are in no backup, unless a catalog names what the app keeps there.
     private func forgiveFolders() {
         for (app, values) in model.values.enumerated() {
-            for (value, known) in values.enumerated() where known.trail.contains(where: { $0.key.place == .folder }) {
-                model.values[app][value].isUnknown = true
+            for (value, known) in values.enumerated() {
+                let isInFolder =
+                    known.isBrought && known.places.contains(.folder)
+                    || known.trail.contains { $0.key.place == .folder }
+                if isInFolder { model.values[app][value].isUnknown = true }
             }
         }
     }
