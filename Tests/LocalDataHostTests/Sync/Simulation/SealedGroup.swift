@@ -26,8 +26,8 @@ final class SealedGroup: SimulatedGroup {
             device = try TestDevice(creating: "first", crypto)
             let stranger = try TestDevice(creating: "stranger", crypto)
             let other = try RecordSealer(stranger.keys, epoch: stranger.state.epoch, crypto)
-            network.foreignSeal = { content, _, writer, name in
-                DeviceID(text: writer).flatMap { try? other.seal(content, by: $0, name: name) } ?? Data()
+            network.foreignSeal = { content, _, _, name in
+                (try? other.seal([(name, content)], by: stranger.device).first) ?? Data()
             }
         }
         sealer = try RecordSealer(device.keys, epoch: device.state.epoch, device.crypto)
@@ -60,11 +60,11 @@ final class SealedGroup: SimulatedGroup {
     override func name(of address: String) throws(StorageError) -> String { try sealer.name(of: address) }
     override func hash(_ bytes: Data) throws(StorageError) -> SyncHash { try sealer.hash(of: bytes) }
 
-    override func seal(_ content: Data, name: String) throws(StorageError) -> Data {
-        try sealer.seal(content, by: me, name: name)
+    override func seal(_ contents: [(name: String, content: Data)]) throws(StorageError) -> [Data] {
+        try sealer.seal(contents, by: device.device)
     }
 
     override func open(_ record: SyncRecord) throws(StorageError) -> OpenedRecord {
-        try sealer.opened(record, in: device.state.epoch)
+        try sealer.opened(record, in: device.state)
     }
 }

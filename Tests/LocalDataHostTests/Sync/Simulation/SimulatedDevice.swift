@@ -35,9 +35,11 @@ class SimulatedGroup: SyncGroup {
         SyncHash(high: StableHash.of(Array(bytes)), low: StableHash.of(bytes.reversed() + [1]))
     }
 
-    func seal(_ content: Data, name: String) throws(StorageError) -> Data {
-        SimulatedSeal.seal(
-            content, of: SimulatedSeal.group, epoch: UInt8(truncatingIfNeeded: epoch), by: me.text, name: name)
+    func seal(_ contents: [(name: String, content: Data)]) throws(StorageError) -> [Data] {
+        contents.map { name, content in
+            SimulatedSeal.seal(
+                content, of: SimulatedSeal.group, epoch: UInt8(truncatingIfNeeded: epoch), by: me.text, name: name)
+        }
     }
 
     func open(_ record: SyncRecord) throws(StorageError) -> OpenedRecord {

@@ -143,12 +143,16 @@ final class FaultyGroup: SyncGroup {
     func take(_ record: SyncRecord) throws(StorageError) -> Bool { try base.take(record) }
     func ownRecords() throws(StorageError) -> [SyncRecord] { try base.ownRecords() }
 
-    func seal(_ content: Data, name: String) throws(StorageError) -> Data {
-        guard fault == .acknowledgesUnseen, var changed = SyncContent(content), case .status(var status) = changed.body
-        else { return try base.seal(content, name: name) }
-        status.acknowledged = status.acknowledged.mapValues { _ in .max }
-        changed.body = .status(status)
-        return try base.seal(changed.encoded(), name: name)
+    func seal(_ contents: [(name: String, content: Data)]) throws(StorageError) -> [Data] {
+        try base.seal(
+            contents.map { name, content in
+                guard fault == .acknowledgesUnseen, var changed = SyncContent(content),
+                    case .status(var status) = changed.body
+                else { return (name, content) }
+                status.acknowledged = status.acknowledged.mapValues { _ in .max }
+                changed.body = .status(status)
+                return (name, changed.encoded())
+            })
     }
 
     func open(_ record: SyncRecord) throws(StorageError) -> OpenedRecord {

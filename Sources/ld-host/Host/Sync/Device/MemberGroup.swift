@@ -120,26 +120,24 @@ final class MemberGroup: SyncGroup {
     var me: DeviceID { membership.device.id }
     private(set) var members: [DeviceID]
 
-    func isKnown(_ device: DeviceID) -> Bool {
-        (log.state.members + log.state.removed + log.state.forgotten).contains { $0.id == device }
-    }
+    func isKnown(_ device: DeviceID) -> Bool { log.state.device(device) != nil }
 
     var epoch: UInt32 { log.state.epoch.mark }
 
     func name(of address: String) throws(StorageError) -> String { try sealer.name(of: address) }
     func hash(_ bytes: Data) throws(StorageError) -> SyncHash { try sealer.hash(of: bytes) }
 
-    func seal(_ content: Data, name: String) throws(StorageError) -> Data {
-        try sealer.seal(content, by: me, name: name)
+    func seal(_ contents: [(name: String, content: Data)]) throws(StorageError) -> [Data] {
+        try sealer.seal(contents, by: membership.device)
     }
 
     func open(_ record: SyncRecord) throws(StorageError) -> OpenedRecord {
-        try sealer.opened(record, in: log.state.epoch)
+        try sealer.opened(record, in: log.state)
     }
 
     /// Opens what this device has sealed for itself, under whatever epoch.
     func openOwn(_ sealed: Data, name: String) throws(StorageError) -> Data {
-        try sealer.open(sealed, by: me, name: name).content
+        try sealer.open(sealed, by: me, signingWith: membership.device.signingPublicKey, name: name).content
     }
 
     func take(_ record: SyncRecord) throws(StorageError) -> Bool {
@@ -205,12 +203,14 @@ final class MemberGroup: SyncGroup {
 }
 
 extension RecordSealer {
-    /// What comes of opening a record while this epoch is the group's current one.
-    func opened(_ record: SyncRecord, in current: GroupState.Epoch) throws(StorageError) -> OpenedRecord {
-        guard let writer = DeviceID(text: record.writer) else { return .forged }
+    /// What comes of opening a record while this is the group's state.
+    func opened(_ record: SyncRecord, in state: GroupState) throws(StorageError) -> OpenedRecord {
+        guard let writer = DeviceID(text: record.writer), let key = state.device(writer)?.signingKey else {
+            return .forged
+        }
         do throws(StorageError) {
-            let (content, epoch) = try open(record.content, by: writer, name: record.name)
-            return epoch == current.id ? .content(content) : .earlierEpoch
+            let (content, epoch) = try open(record.content, by: writer, signingWith: key, name: record.name)
+            return epoch == state.epoch.id ? .content(content) : .earlierEpoch
         } catch {
             switch error.code {
             case .cannotOpen: return .forged

@@ -292,7 +292,8 @@ extension SyncEngine {
         var next = progress
         next.statusCounter = statusCounter
         try commit([], with: next)
-        try carrier.publish([try record(of: status)])
+        let sealed = try group.seal(content(of: status).encoded(), name: Self.statusName)
+        try carrier.publish([SyncRecord(writer: group.me.text, name: Self.statusName, content: sealed)])
         lastStatus = status
     }
 
@@ -312,11 +313,9 @@ extension SyncEngine {
         return status
     }
 
-    /// The record of a status, with the counter that was stored for it.
-    func record(of status: SyncStatus) throws(StorageError) -> SyncRecord {
-        let content = SyncContent(counter: progress.statusCounter, .status(status))
-        let sealed = try group.seal(content.encoded(), name: Self.statusName)
-        return SyncRecord(writer: group.me.text, name: Self.statusName, content: sealed)
+    /// The content of a status's record, with the counter that was stored for it.
+    func content(of status: SyncStatus) -> SyncContent {
+        SyncContent(counter: progress.statusCounter, .status(status))
     }
 
     private func isNews(_ status: SyncStatus) -> Bool {

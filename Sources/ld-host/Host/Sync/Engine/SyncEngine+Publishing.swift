@@ -162,15 +162,13 @@ extension SyncEngine {
         var next = progress
         next.statusCounter = statusCounter
         try commit(changes, with: reports ? next : nil)
-        var records: [SyncRecord] = []
-        for (name, content) in contents {
-            let sealed = try group.seal(content.encoded(), name: name)
-            records.append(SyncRecord(writer: group.me.text, name: name, content: sealed))
-        }
         let confirmed = max(progress.confirmed, contents.map(\.content.counter).max() ?? 0)
         let status = status(confirmed: confirmed)
-        if reports { records.append(try record(of: status)) }
-        try carrier.publish(records)
+        let all = contents + (reports ? [(Self.statusName, content(of: status))] : [])
+        let plain = all.map { (name: $0.name, content: $0.content.encoded()) }
+        let sealed = try group.seal(plain)
+        try carrier.publish(
+            zip(plain, sealed).map { SyncRecord(writer: group.me.text, name: $0.name, content: $1) })
         if reports { lastStatus = status }
         // Until it is saved, a process that begins publishes the same records again.
         (progress.confirmed, isProgressDue) = (confirmed, true)

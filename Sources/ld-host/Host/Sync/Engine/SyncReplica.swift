@@ -152,8 +152,8 @@ package protocol SyncGroup: AnyObject {
     /// A keyed hash of 16 bytes.
     func hash(_ bytes: Data) throws(StorageError) -> SyncHash
 
-    /// Seals a record's content under the newest epoch.
-    func seal(_ content: Data, name: String) throws(StorageError) -> Data
+    /// Seals the contents of records that are published together under the newest epoch.
+    func seal(_ contents: [(name: String, content: Data)]) throws(StorageError) -> [Data]
 
     /// Opens a record.
     func open(_ record: SyncRecord) throws(StorageError) -> OpenedRecord
@@ -177,6 +177,9 @@ package protocol SyncGroup: AnyObject {
 }
 
 extension SyncGroup {
+    /// Seals one record's content.
+    func seal(_ content: Data, name: String) throws(StorageError) -> Data { try seal([(name, content)])[0] }
+
     package func publishAgain() throws(StorageError) {}
     package func beginReading() {}
     package func endReading() throws(StorageError) {}

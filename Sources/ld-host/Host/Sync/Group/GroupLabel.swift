@@ -23,8 +23,12 @@ enum GroupLabel: String, CaseIterable {
     case epochBox = "localdata.sync/1 sealed key of an epoch;"
     case invitationBox = "localdata.sync/1 sealed keys of a group;"
     case recordBox = "localdata.sync/1 sealed record;"
+    // Hashes of records that are published together.
+    case recordLeaf = "localdata.sync/1 hash of a record;"
+    case recordNode = "localdata.sync/1 hash of two records;"
     // Signatures.
     case entrySignature = "localdata.sync/1 signature of an entry;"
+    case recordSignature = "localdata.sync/1 signature of records;"
     case joinSignature = "localdata.sync/1 signature by an invitation;"
 
     /// The label as UTF-8.

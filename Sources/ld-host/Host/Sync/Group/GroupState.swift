@@ -60,6 +60,11 @@ package struct GroupState: Equatable, Sendable {
     /// The member with this id.
     package func member(_ id: DeviceID) -> Member? { members.first { $0.id == id } }
 
+    /// The device with this id that is or was a member.
+    package func device(_ id: DeviceID) -> Member? {
+        member(id) ?? removed.first { $0.id == id } ?? forgotten.first { $0.id == id }
+    }
+
     /// The member that does what only one device of the group may do, such as migrating values that all of them have:
     /// the most senior one with the role `phone`, or else the most senior one with the role `all`; `nil` if all are
     /// watches.

@@ -1,13 +1,14 @@
 internal import ByteCoding
 package import FoundationEssentials
 package import LocalDataAPI
+internal import Synchronization
 
 /// Seals what a group's records contain, and names them.
 ///
 /// A sealed record is
 ///
 ///     version 1, 1 byte | epoch's number, 4 bytes, big-endian | epoch's id, its first 8 bytes | mark, 8 bytes
-///     | box of the content, under the epoch's record key
+///     | box of the content and of its ``RecordProof``, under the epoch's record key
 ///
 /// The mark is a keyed hash of the version, the 8 bytes of the epoch's id and the box's cipher number, which everybody
 /// who was a member can compute. It tells a record of an epoch that is not known yet, of a later version, or with a
@@ -15,13 +16,14 @@ package import LocalDataAPI
 ///
 /// The record key is derived from the epoch's key; see ``GroupCrypto`` for boxes. The box authenticates the 21 bytes
 /// before it, the group's id (32 bytes), the epoch's id (16), the writer's id (16) and the record's name (UTF-8), one
-/// after the other. So a record opens under no other name, writer or epoch.
-package struct RecordSealer: Sendable {
+/// after the other. So a record opens under no other name, writer or epoch. The proof shows that it is the writer's:
+/// an invitation's code opens the epoch's key, and is no device's.
+package final class RecordSealer: Sendable {
     private static let version: UInt8 = 1
     private static let markSize = 8
     private static let headSize = 1 + 4 + 8 + markSize
-    /// The bytes that a sealed record has more than its content.
-    package static let overhead = headSize + GroupCrypto.boxOverhead
+    /// The bytes that a sealed record has more than its content if it is published alone.
+    package static let overhead = headSize + GroupCrypto.boxOverhead + RecordProof.least
 
     private let crypto: GroupCrypto
     private let keys: GroupKeys
@@ -29,6 +31,7 @@ package struct RecordSealer: Sendable {
     private let epoch: GroupState.Epoch
     /// That of the current epoch.
     private let mark: Data
+    private let known = Mutex(KnownProofs())
 
     /// Seals for an epoch, and opens what was sealed in every epoch whose key is known.
     ///
@@ -43,11 +46,34 @@ package struct RecordSealer: Sendable {
         mark = try Self.mark(of: epoch.id.bytes.prefix(8), Self.version, crypto.cipherNumber, keys, crypto)
     }
 
-    /// Seals a record's content in the current epoch.
+    /// Seals the contents of records that are published together, in the current epoch.
     ///
     /// - Throws: `storeUnavailable` if the current epoch's key has not arrived yet.
-    package func seal(_ content: Data, by writer: DeviceID, name: String) throws(StorageError) -> Data {
+    package func seal(
+        _ contents: [(name: String, content: Data)], by writer: DeviceKeys
+    ) throws(StorageError) -> [Data] {
         guard let key = recordKeys[epoch.id] else { throw Self.missingKey(epoch.number) }
+        let binding = RecordProof.Binding(group: keys.group, epoch: epoch.id, writer: writer.id)
+        var sealed: [Data] = []
+        var rest = contents[...]
+        while !rest.isEmpty {
+            let next = rest.prefix(RecordProof.most)
+            rest = rest.dropFirst(RecordProof.most)
+            var leaves: [SyncHash] = []
+            for (name, content) in next {
+                leaves.append(try RecordProof.leaf(content, named: name, binding, crypto))
+            }
+            let proofs = try RecordProof.encoded(of: leaves, binding, signedWith: writer.signing, crypto)
+            for ((name, content), proof) in zip(next, proofs) {
+                sealed.append(try seal(content + proof, under: key, by: writer.id, name: name))
+            }
+        }
+        return sealed
+    }
+
+    private func seal(
+        _ content: Data, under key: SecretBytes, by writer: DeviceID, name: String
+    ) throws(StorageError) -> Data {
         let head = Data(
             [Self.version] + withUnsafeBytes(of: epoch.number.bigEndian) { Array($0) } + epoch.id.bytes.prefix(8) + mark
         )
@@ -61,13 +87,25 @@ package struct RecordSealer: Sendable {
 
     /// Opens a record.
     ///
+    /// - Parameter key: The writer's Ed25519 public key.
     /// - Returns: The content and the id of the epoch in which it was sealed.
     /// - Throws: `storeUnavailable` if the epoch's key is not known, or not yet; `cannotOpen` if it is no record of
-    ///   this group, writer and name; `unsupported` if it is of a later version.
+    ///   this group, writer and name, or not signed by the writer; `unsupported` if it is of a later version.
     package func open(
-        _ record: Data, by writer: DeviceID, name: String
+        _ record: Data, by writer: DeviceID, signingWith key: Data, name: String
     ) throws(StorageError) -> (content: Data, epoch: EpochID) {
-        try record.withBuffer { (record) throws(StorageError) in try open(record, by: writer, name: name) }
+        let (opened, epoch) = try record.withBuffer { (record) throws(StorageError) in
+            try open(record, by: writer, name: name)
+        }
+        guard let (content, proof) = RecordProof.split(opened) else {
+            throw StorageError(.cannotOpen, "a record is not signed")
+        }
+        let binding = RecordProof.Binding(group: keys.group, epoch: epoch, writer: writer)
+        let leaf = try RecordProof.leaf(content, named: name, binding, crypto)
+        try known.withLock { (known) throws(StorageError) in
+            try proof.verify(leaf, binding, signedWith: key, crypto, known: &known)
+        }
+        return (content, epoch)
     }
 
     private func open(
