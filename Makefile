@@ -25,7 +25,9 @@ AS_ROOT = AsRoot
 CAMPAIGNS = CommandLineTests\.([A-Za-z]*Campaign|[A-Za-z]*Crowd|BackupLoad|KilledCopy|LargeValue|MigrationRace|RingLock|SetsBesideMoves)Tests
 
 # Tests that compute for hours if they run whole and are not optimized. make torture runs them from a build of their own.
-SIMULATION = SimulationTests|HistoriesTests
+SIMULATION = SimulationTests
+# How many sets of 360 histories of releases it plays, each in a process of its own.
+HISTORIES = 30
 OPTIMIZED = --configuration release -Xswiftc -enable-testing --scratch-path .build/optimized
 
 # What makes and checks Debian packages.
@@ -140,6 +142,9 @@ campaigns:
 		SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 2 --filter '$(CAMPAIGNS)'
 	$(SWIFT) build $(OPTIMIZED) --build-tests
 	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(OPTIMIZED) $(AT_ONCE) 2 --filter '$(SIMULATION)'
+	for seed in $$(seq $(HISTORIES)); do \
+		LOCALDATA_SEED=$$seed SWIFT=$(SWIFT) .ci/test $(OPTIMIZED) --filter 'HistoriesTests' || exit 1; \
+	done
 	FUZZ_SECONDS=$(FUZZ_SECONDS) SWIFT=$(SWIFT) Tests/Fuzz/run
 
 clean:

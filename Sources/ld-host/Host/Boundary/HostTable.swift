@@ -29,11 +29,11 @@ final class HostTable: @unchecked Sendable {
     /// The table for a log: one per relay, and else one per kind and level, since they are never freed.
     static func shared(for log: any StorageLogHandler) -> HostTable {
         tables.withLock { tables in
-            if let relay = log as? LogRelay, let known = tables.first(where: { $0.log as? LogRelay === relay }) {
-                return known.table
-            }
-            if let known = tables.first(where: { type(of: $0.log) == type(of: log) && $0.log.level == log.level }),
-                type(of: log) is SilentLog.Type || type(of: log) is StandardErrorLog.Type
+            if let relay = log as? LogRelay {
+                // The latest router's is asked for most.
+                if let known = tables.last(where: { $0.log as? LogRelay === relay }) { return known.table }
+            } else if type(of: log) is SilentLog.Type || type(of: log) is StandardErrorLog.Type,
+                let known = tables.first(where: { type(of: $0.log) == type(of: log) && $0.log.level == log.level })
             {
                 return known.table
             }
