@@ -2,6 +2,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
+/// `LOCALDATA_SESSIONS` chooses the files, with commas between them.
 @Suite("Whole sessions with ld-host")
 struct SessionTests {
     private static let folder = "\(Repository.root)/Tests/CommandLineTests/Sessions"
@@ -11,7 +12,8 @@ struct SessionTests {
         return names.filter { $0.hasSuffix(".txt") }.sorted()
     }()
 
-    @Test("every session runs as written", arguments: sessions)
+    @Test(
+        "every session runs as written", arguments: sessions.filter { TestRun.isWanted($0, in: "LOCALDATA_SESSIONS") })
     func session(_ name: String) throws {
         try play(String(contentsOfFile: "\(Self.folder)/\(name)", encoding: .utf8), name)
     }

@@ -198,6 +198,20 @@ private struct ComponentCheck {
         ]
     }
 
+    /// The options that are passwords, of a component that is not named yet and so does not say which of its are.
+    private func exposed(in path: [String], before member: String) -> [ConfigurationProblem] {
+        names(path + ["options"]).compactMap { name in
+            let place = path + ["options", name]
+            guard let (value, origin) = layered.value(at: place).map({ ($0.value, $0.origin) }),
+                value != value.withoutPasswords(named: name)
+            else { return nil }
+            return ConfigurationProblem(
+                path: place, origin: origin, message: "it contains a password, which a configuration must not contain",
+                hint: "set \(ConfigurationPath(path + [member])) first: the component says which option names a value "
+                    + "of the keychain instead")
+        }
+    }
+
     /// The problems of a component and its options.
     ///
     /// - Parameters:
@@ -206,7 +220,7 @@ private struct ComponentCheck {
     private func component(
         in path: [String], named member: String = "component", _ kind: ComponentKind
     ) -> [ConfigurationProblem] {
-        guard let (id, place, origin) = text(at: path + [member]) else { return [] }
+        guard let (id, place, origin) = text(at: path + [member]) else { return exposed(in: path, before: member) }
         if let problems = unknown(id, kind, place, origin) { return problems }
         guard let component = components.first(where: { $0.id == id && $0.kind == kind.rawValue }) else { return [] }
         func problem(_ option: String?, _ message: String, _ hint: String) -> ConfigurationProblem {
