@@ -37,7 +37,7 @@ struct CopiedHistoryTests {
             #expect(try await first.forceMigration(for: key(domain)).outcome == .migrated)
         }
         let report = try await first.copyStore("first", to: "second", domains: ["rows"], moving: true)
-        #expect(report.conflicts.isEmpty && report.changed.isEmpty && report.failures.isEmpty, "\(report)")
+        #expect(report.differences.isEmpty && report.changed.isEmpty && report.failures.isEmpty, "\(report)")
         let second = try router(home, "second")
         #expect(try await second.migrationHistory(for: key(rows)).map(\.state) == [.clean])
         try await second.rollbackMigration(of: key(rows))
@@ -81,7 +81,7 @@ struct CopiedHistoryTests {
         let second = try router(home, "second")
         try await second.remove(key(rows))
         let report = try await second.copyStore("first", to: "second", domains: ["rows"], moving: true)
-        #expect(report.conflicts.isEmpty && report.failures.isEmpty, "\(report)")
+        #expect(report.differences.isEmpty && report.failures.isEmpty, "\(report)")
         #expect(try await second.migrationHistory(for: key(rows)).map(\.state) == [.superseded])
         await #expect(throws: StorageError.notFound) { try await second.get(key(rows)) }
     }

@@ -22,6 +22,17 @@ enum CopyIntent {
         return (intent, false)
     }
 
+    /// Whether a run from one store to another was interrupted, whatever its domains.
+    static func isInterrupted(from: String, to: String, folder: String) throws(StorageError) -> Bool {
+        try IntentJournal(folder: folder).pending(kind: kind).contains {
+            $0.state == .interrupted && names($0).prefix(2) == [from, to]
+        }
+    }
+
+    private static func names(_ intent: PendingIntent) -> [String] {
+        intent.payload.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+    }
+
     /// Forgets an interrupted run.
     ///
     /// - Throws: `notFound` if it is absent; `busy` if a process is copying.
@@ -51,7 +62,7 @@ enum CopyIntent {
 
     /// The command that resumes an interrupted run, or gives it up.
     static func command(_ intent: PendingIntent, givingUp: Bool = false) -> String {
-        let names = intent.payload.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+        let names = names(intent)
         let domains = names.dropFirst(2).map { " --domain \($0)" }.joined()
         let flag = givingUp ? " --give-up" : intent.subject.hasPrefix("moving") ? " --move" : ""
         return "ld-host store copy \(names.prefix(2).joined(separator: " "))\(domains)\(flag)"

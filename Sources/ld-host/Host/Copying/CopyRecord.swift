@@ -101,11 +101,14 @@ extension StoreCopy {
         !address.place.domain.hasPrefix(HostSettings.reservedDomains) && !isShared(address)
     }
 
-    /// When a store wrote the value at an address; `nil` without a value, or if the store keeps whole seconds only: two
-    /// values may have the same one.
+    /// What a store knows of the value at an address; `nil` without a value.
+    func version(of value: SealedValue) throws(StorageError) -> CopyVersion? {
+        try value.attributes(deriving: false).map(CopyVersion.init)
+    }
+
+    /// When a store wrote the value at an address; `nil` without a value, or if that is not known.
     func writingTime(of address: StorageAddress, in open: OpenStore) throws(StorageError) -> Int64? {
-        guard let modified = try value(at: address, in: open).attributes(deriving: false)?.modified else { return nil }
-        return modified % 1_000_000_000 == 0 ? nil : modified
+        try version(of: value(at: address, in: open))?.time
     }
 
     /// When both stores wrote a value that is the same in both; `nil` if that is not known.
@@ -116,18 +119,35 @@ extension StoreCopy {
         return CopyRecord.Times(source: source, target: target)
     }
 
-    /// Removes a value from the source that is as old as an earlier run has seen it, since the destination has a later
-    /// one.
-    func removeSuperseded(_ address: StorageAddress, writtenAt time: Int64) throws(StorageError) -> Outcome {
-        try whileSourceStands { () throws(StorageError) in
-            let value = try value(at: address, in: source)
+    /// A value of the source that the destination's replaces.
+    struct Superseded {
+        let address: StorageAddress
+        /// What the store knew of the value when it was compared.
+        let version: CopyVersion
+        /// The hash of the opened value, if the version does not identify it.
+        let digest: UInt64?
+    }
+
+    /// A value of the source as it is now, for ``removeSuperseded(_:)``; `nil` if absent.
+    func superseded(_ address: StorageAddress) throws(StorageError) -> Superseded? {
+        let value = try value(at: address, in: source)
+        guard let version = try version(of: value) else { return nil }
+        return Superseded(address: address, version: version, digest: version.time == nil ? try value.digest() : nil)
+    }
+
+    /// Removes a value from the source that nobody has changed since it was compared, as the destination's counts.
+    func removeSuperseded(_ found: Superseded) throws(StorageError) -> Outcome {
+        let value = try value(at: found.address, in: source)
+        func isUnchanged() throws(StorageError) -> Bool {
+            guard try version(of: value)?.modified == found.version.modified else { return false }
+            guard let digest = found.digest else { return true }
+            return try value.digest() == digest
+        }
+        return try whileSourceStands { () throws(StorageError) in
             for _ in 0..<Self.attempts {
-                guard let now = try writingTime(of: address, in: source) else { return .gone }
-                guard now == time else { return .changed }
-                let isRemoved = try value.remove(in: source) { () throws(StorageError) in
-                    try writingTime(of: address, in: source) == time
-                }
-                if isRemoved { return .copied(0) }
+                guard try value.store.exists(value.handle) else { return .gone }
+                guard try isUnchanged() else { return .changed }
+                if try value.remove(in: source, if: isUnchanged) { return .removed }
             }
             return .changed
         }

@@ -6,54 +6,37 @@ struct CopyRun {
     let copy: StoreCopy
     var report: StoreCopyReport
     let moves: Bool
-    let overwrites: Bool
+    let decision: CopyDecision
     let progress: @Sendable (StepProgress) -> Void
     private(set) var missing: [StorageAddress] = []
-    private var different: [StorageAddress] = []
     private var present: [StorageAddress] = []
     /// What sync knew at the destination of earlier copies of the values.
     private var outdated: [StorageAddress] = []
-    /// Values that changed in the source since an earlier run copied them, with the hashes of those copies.
-    private var updated: [(address: StorageAddress, copy: UInt64)] = []
-    /// Values that changed in the destination since, with the times of the source's.
-    private var superseded: [(address: StorageAddress, time: Int64)] = []
+    /// Values that replace others in the destination, with those.
+    private var updated: [(address: StorageAddress, replacing: StoreCopy.Expected)] = []
+    /// Values of the source instead of which those of the destination count.
+    private var superseded: [StoreCopy.Superseded] = []
+    /// Different values that both stay.
+    private var undecided: Set<StorageAddress> = []
     private var record: CopyRecord
     /// For a run that moves values: the hash of each opened value that it has copied.
     private var copied: [StorageAddress: UInt64] = [:]
 
     init(
-        copy: StoreCopy, moving: Bool, overwriting: Bool, report: StoreCopyReport,
+        copy: StoreCopy, moving: Bool, choosing choice: StoreCopyChoice?, isResumed: Bool, report: StoreCopyReport,
         progress: @escaping @Sendable (StepProgress) -> Void
     ) {
         self.copy = copy
         self.report = report
-        (moves, overwrites) = (moving, overwriting)
+        moves = moving
+        decision = CopyDecision(copy: copy, choice: choice, isResumed: isResumed)
         self.progress = progress
         record = CopyRecord(from: report.from, to: report.to, copy.snapshot.settings.folders)
         guard record.isUnreadable else { return }
         copy.snapshot.log(
             .warning, "copy",
-            "the record of what earlier runs copied from '\(report.from)' to '\(report.to)' cannot be read: different "
-                + "values count as conflicts, and removed ones are copied again")
-    }
-
-    /// Why nothing may be copied; `nil` if all may.
-    func refusal() throws(StorageError) -> StorageError? {
-        let (from, to) = (report.from, report.to)
-        if let first = report.conflicts.first, !overwrites {
-            return StorageError(
-                .busy,
-                "store '\(to)' and '\(from)' have different values at \(report.conflicts.count.counted("address")), e.g. "
-                    + "'\(first)'; nothing was copied", hint: "see them with --plan; --overwrite replaces them")
-        }
-        for address in different where try copy.isHostKey(address) {
-            return StorageError(
-                .busy,
-                "store '\(to)' and '\(from)' have different keys at '\(address)', which are never overwritten: what they "
-                    + "seal would be lost; nothing was copied",
-                hint: "copy in the other direction, or copy single values with ld-host get and ld-host set")
-        }
-        return nil
+            "the record of what earlier runs copied from '\(report.from)' to '\(report.to)' cannot be read: of "
+                + "different values the times decide, and removed ones are copied again")
     }
 
     mutating func look() throws(StorageError) {
@@ -79,32 +62,30 @@ struct CopyRun {
         }
         if moves { noteRemovedFromSource(Set(addresses)) }
         report.equal = present.count
-        report.conflicts = different.map { "\($0)" }
     }
 
     /// A value that was removed from the destination since is not copied again. It stays, since the destination may as
     /// well have been put back to an earlier state.
     private mutating func noteMissing(_ address: StorageAddress) throws(StorageError) {
-        guard !overwrites, let times = record[address],
+        guard decision.choice != .source, let times = record[address],
             try copy.writingTime(of: address, in: copy.source) == times.source
         else { return missing.append(address) }
         report.removedSince.append("\(address)")
     }
 
     private mutating func noteDifferent(_ address: StorageAddress) throws(StorageError) {
-        guard let times = record[address], let source = try copy.writingTime(of: address, in: copy.source),
-            let target = try copy.writingTime(of: address, in: copy.destination)
-        else { return different.append(address) }
-        if source == times.source, target > times.target {
-            superseded.append((address, source))
-            report.later.append("\(address)")
-        } else if source > times.source, target == times.target,
-            let digest = try copy.value(at: address, in: copy.destination).digest()
-        {
-            updated.append((address, digest))
-        } else {
-            different.append(address)
+        // One that has just been removed is found by the next run.
+        guard let difference = try decision.difference(at: address, record[address]) else { return }
+        switch difference.ending {
+        case .sourceIsLater, .overwritten:
+            // One that cannot be opened is nobody's later value.
+            let digest = try? copy.value(at: address, in: copy.destination).digest()
+            updated.append((address, digest.map { .value($0) } ?? .anything))
+        case .destinationIsLater, .kept:
+            if let found = try copy.superseded(address) { superseded.append(found) }
+        case .undecided, .separateKeys: undecided.insert(address)
         }
+        report.differences.append(difference)
     }
 
     /// Finds values that were removed from the source since, while the destination still has them as they were copied.
@@ -122,7 +103,7 @@ struct CopyRun {
     mutating func copyAll() throws(StorageError) {
         let some =
             missing.map { ($0, StoreCopy.Expected.nothing) } + outdated.map { ($0, .anything) }
-            + updated.map { ($0.address, .value($0.copy)) } + (overwrites ? different.map { ($0, .anything) } : [])
+            + updated.map { ($0.address, $0.replacing) }
         // The list of rings comes first: a ring must be listed before it is copied.
         let all = some.filter { RingList.holds($0.0.place) } + some.filter { !RingList.holds($0.0.place) }
         var done = 0
@@ -130,7 +111,7 @@ struct CopyRun {
             for outcome in try copyChunk(all[done...]) {
                 let (address, expected) = all[done]
                 switch outcome {
-                case .success(let digest): note(address, digest)
+                case .success(let copied): note(address, copied)
                 case .failure(let error): report.failures["\(address)"] = error.message
                 case nil: try copy(address, replacing: expected)
                 }
@@ -145,7 +126,7 @@ struct CopyRun {
     /// - Returns: As ``StoreCopy/copyChunk(_:)``; at least one.
     private func copyChunk(
         _ values: ArraySlice<(StorageAddress, StoreCopy.Expected)>
-    ) throws(StorageError) -> [Result<UInt64, StorageError>?] {
+    ) throws(StorageError) -> [Result<StoreCopy.Copied, StorageError>?] {
         guard copy.copiesChunks, let place = values.first?.0.place, copy.shared[place] == nil else { return [nil] }
         var addresses: [StorageAddress] = []
         for (address, expected) in values.prefix(copy.mostValues) {
@@ -155,11 +136,12 @@ struct CopyRun {
         return addresses.count > 1 ? try copy.copyChunk(addresses) : [nil]
     }
 
-    private mutating func note(_ address: StorageAddress, _ digest: UInt64) {
+    private mutating func note(_ address: StorageAddress, _ copied: StoreCopy.Copied) {
         present.append(address)
         guard !copy.isShared(address) else { return report.sealedInPlace += 1 }
         report.copied += 1
-        if moves { copied[address] = digest }
+        if copy.isRecorded(address) { record[address] = copied.times }
+        if moves { self.copied[address] = copied.digest }
     }
 
     private mutating func copy(
@@ -167,9 +149,9 @@ struct CopyRun {
     ) throws(StorageError) {
         do throws(StorageError) {
             switch try copy.copy(address, replacing: expected) {
-            case .copied(let digest): note(address, digest)
+            case .copied(let copied): note(address, copied)
             // Its owner has removed it meanwhile.
-            case .gone: break
+            case .gone, .removed: break
             case .changed: report.changed.append("\(address)")
             }
         } catch {
@@ -205,7 +187,7 @@ struct CopyRun {
         let all = values + (keepsKeys ? [] : keys)
         let total = all.count + superseded.count
         for (index, value) in superseded.enumerated() {
-            if try remove(value.address, writtenAt: value.time) { report.removed += 1 }
+            if try remove(value) { report.removed += 1 }
             progress(StepProgress(step: "removing", done: index + 1, total: total))
         }
         // Before the others leave: no program has removed what a killed run has moved.
@@ -216,7 +198,7 @@ struct CopyRun {
         }
         if keepsKeys { report.kept = keys.map { "\($0)" } }
         let kept = Set(report.removedSince)
-        try forget(record.addresses.filter { isMeant($0) && !kept.contains("\($0)") })
+        try forget(record.addresses.filter { isMeant($0) && !kept.contains("\($0)") && !undecided.contains($0) })
     }
 
     /// Whether a value is of the domains that are copied.
@@ -232,19 +214,20 @@ struct CopyRun {
         try back.save()
     }
 
-    private mutating func remove(_ address: StorageAddress, writtenAt time: Int64) throws(StorageError) -> Bool {
-        switch try copy.removeSuperseded(address, writtenAt: time) {
-        case .copied: return true
+    private mutating func remove(_ value: StoreCopy.Superseded) throws(StorageError) -> Bool {
+        switch try copy.removeSuperseded(value) {
+        case .copied, .removed: return true
         case .gone: return false
         case .changed:
-            report.changed.append("\(address)")
+            report.changed.append("\(value.address)")
             return false
         }
     }
 
-    /// Remembers when both stores wrote what they have now, for the run that moves it.
+    /// Remembers when both stores wrote what they have now, for the run that moves it. What this run has copied is
+    /// recorded already.
     mutating func remember() throws(StorageError) {
-        let all = present.filter(copy.isRecorded)
+        let all = present.prefix(report.equal).filter(copy.isRecorded)
         for (index, address) in all.enumerated() {
             record[address] = try copy.times(of: address)
             progress(StepProgress(step: "comparing", done: index + 1, total: all.count))
@@ -255,12 +238,12 @@ struct CopyRun {
     /// Plans what ``copyAll()`` would do.
     mutating func planCopy() {
         report.sealedInPlace = missing.count(where: copy.isShared)
-        report.copied = missing.count - report.sealedInPlace + updated.count + (overwrites ? different.count : 0)
+        report.copied = missing.count - report.sealedInPlace + updated.count
     }
 
     /// Plans what ``remove()`` would do.
     mutating func planRemoval() throws(StorageError) {
-        let some = present + missing + outdated + updated.map(\.address) + (overwrites ? different : [])
+        let some = present + missing + outdated + updated.map(\.address)
         let (values, keys) = try parted(some)
         report.removed = values.count + superseded.count + (keepsKeys ? 0 : keys.count)
         if keepsKeys { report.kept = keys.map { "\($0)" } }
@@ -282,7 +265,7 @@ struct CopyRun {
     private mutating func remove(_ address: StorageAddress) throws(StorageError) -> Bool {
         for attempt in 1...Self.attempts {
             switch try copy.remove(address) {
-            case .copied: return true
+            case .copied, .removed: return true
             case .gone:
                 // Its owner has removed it, so the copy must not bring it back.
                 if let digest = copied[address] { try copy.withdraw(address, digest) }
@@ -292,7 +275,7 @@ struct CopyRun {
             guard attempt < Self.attempts, let digest = copied[address],
                 case .copied(let newer) = try copy.copy(address, replacing: .value(digest))
             else { break }
-            copied[address] = newer
+            copied[address] = newer.digest
         }
         if let digest = copied[address] { try copy.withdraw(address, digest) }
         report.changed.append("\(address)")
@@ -316,42 +299,4 @@ struct CopyRun {
     }
 
     private static let attempts = 4
-}
-
-/// The result of copying one store to another, or the plan for it.
-public struct StoreCopyReport: Encodable, Sendable {
-    /// The store to copy from.
-    public let from: String
-    /// The store to copy to.
-    public let to: String
-    /// The number of values in the source.
-    public var total = 0
-    /// The number of values that were, or would be, copied.
-    public var copied = 0
-    /// The number of values that were, or would be, sealed where they are, since both stores keep them there.
-    public var sealedInPlace = 0
-    /// The number of values that the destination already has, byte for byte.
-    public var equal = 0
-    /// The addresses at which the destination has a different value, and it is not known which of the two is the later
-    /// one.
-    public var conflicts: [String] = []
-    /// The addresses at which the destination has a later value: it was set there after an earlier run copied the
-    /// source's, which is as it was. The destination's stays.
-    public var later: [String] = []
-    /// The addresses whose value was removed from the destination after an earlier run copied it there, while the
-    /// source's is as it was. It is not copied again, and stays in the source.
-    public var removedSince: [String] = []
-    /// The addresses whose value was removed from the source after an earlier run copied it, while the destination's is
-    /// as it was: it stays there. Only for a move.
-    public var removedFromSource: [String] = []
-    /// The number of values that were, or would be, removed from the source.
-    public var removed = 0
-    /// The host keys that were, or would be, left in the source as well, because the source serves the keychain: the
-    /// values that they seal would not open without them.
-    public var kept: [String] = []
-    /// The addresses of values that other processes changed while they were copied or moved. A changed source or
-    /// destination stays as it is.
-    public var changed: [String] = []
-    /// Values that could not be read, with the reason; they stay where they are.
-    public var failures: [String: String] = [:]
 }

@@ -28,15 +28,15 @@ extension StoreCopy {
     /// in this way, or none.
     ///
     /// - Parameter addresses: At most ``mostValues``, none of them host keys.
-    /// - Returns: One result per examined value, from the first on: the hash of the copied value, or what was read back
-    ///   instead. `nil` for values to be copied one by one, which reports the cause: they are large, cannot be read, or
-    ///   another process intervened.
-    func copyChunk(_ addresses: [StorageAddress]) throws(StorageError) -> [Result<UInt64, StorageError>?] {
+    /// - Returns: One result per examined value, from the first on: the copied value, or what was read back instead.
+    ///   `nil` for values to be copied one by one, which reports the cause: they are large, cannot be read, or another
+    ///   process intervened.
+    func copyChunk(_ addresses: [StorageAddress]) throws(StorageError) -> [Result<Copied, StorageError>?] {
         guard let place = addresses.first?.place else { return [] }
         return try whileSourceStands { () throws(StorageError) in
             var moves: [Move] = []
             defer { for index in moves.indices { moves[index].clear() } }
-            var outcomes: [Result<UInt64, StorageError>?] = []
+            var outcomes: [Result<Copied, StorageError>?] = []
             var bytes = 0
             let view = try StoreView(AtomicScope(place, in: destination))
             for address in addresses where bytes < Self.mostBytes {
@@ -47,8 +47,14 @@ extension StoreCopy {
             }
             guard isWritten(moves, view) else { return outcomes }
             for move in moves {
-                let isThere = try move.target.digest() == move.digest
-                outcomes[move.index] = isThere ? .success(move.digest) : .failure(unequal(addresses[move.index]))
+                let address = addresses[move.index]
+                do throws(StorageError) {
+                    outcomes[move.index] = .success(
+                        try verified(address, move.target, move.digest, writtenAt: move.attributes))
+                } catch {
+                    guard error.code == .corrupt else { throw error }
+                    outcomes[move.index] = .failure(error)
+                }
             }
             return outcomes
         }

@@ -40,20 +40,23 @@ extension StoreCopy {
         if found.size ?? 0 > LargeMove.least { return try sealInPieces(address, from, target, found) }
         let view = try StoreView(AtomicScope(address.place, in: destination))
         guard let stored = try view.read(target), let attributes = try from.attributes() else { return .gone }
-        if try destination.hasSealed(EnvelopeStart(stored)) { return try target.digest().map { .copied($0) } ?? .gone }
+        if try destination.hasSealed(EnvelopeStart(stored)) { return try sealed(target) }
         var data = try from.open(stored)
         defer { data.resetBytes(in: 0..<data.count) }
         guard try target.set(data, attributes: attributes, in: view) else { return nil }
         let digest = StableHash.of(data)
-        guard try target.digest() == digest else { throw unequal(address) }
-        return .copied(digest)
+        return .copied(try verified(address, target, digest, writtenAt: attributes))
+    }
+
+    private func sealed(_ target: SealedValue) throws(StorageError) -> Outcome {
+        try target.digest().map { .copied(Copied(digest: $0, times: nil)) } ?? .gone
     }
 
     private func sealInPieces(
         _ address: StorageAddress, _ from: SealedValue, _ target: SealedValue, _ attributes: ValueAttributes
     ) throws(StorageError) -> Outcome? {
         let stored = try stored(at: address)
-        if try destination.hasSealed(stored.start()) { return try target.digest().map { .copied($0) } ?? .gone }
+        if try destination.hasSealed(stored.start()) { return try sealed(target) }
         let before = try stored.digest()
         return try copyInPieces(address, from, target, attributes) { () throws(StorageError) in
             try stored.digest() != before

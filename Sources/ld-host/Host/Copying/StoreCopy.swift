@@ -94,10 +94,21 @@ struct StoreCopy: Sendable {
         return Set(state.entries.map(\.id))
     }
 
+    /// A value that was copied.
+    struct Copied {
+        /// The hash of the opened value.
+        let digest: UInt64
+        /// When the source had written what was copied, and the destination the copy; `nil` if that is not known. A
+        /// source that changes while it is copied has a later time from then on.
+        let times: CopyRecord.Times?
+    }
+
     /// The result of copying or moving a value.
     enum Outcome {
-        /// The destination has the value; the hash of the opened value.
-        case copied(UInt64)
+        /// The destination has the value.
+        case copied(Copied)
+        /// The source is removed.
+        case removed
         /// Its owner has removed the source.
         case gone
         /// Another process changed the source or the destination; that change stays.
@@ -159,11 +170,12 @@ struct StoreCopy: Sendable {
         guard var found = try from.attributed() else { return .gone }
         defer { found.value.resetBytes(in: 0..<found.value.count) }
         let digest = StableHash.of(found.value)
-        if before == digest, try haveEqualAttributes(from, target) { return .copied(digest) }
+        if before == digest, try haveEqualAttributes(from, target) {
+            return .copied(Copied(digest: digest, times: try times(of: address)))
+        }
         guard expected.allows(before) else { return .changed }
         guard try target.set(found.value, attributes: found.attributes, in: view) else { return nil }
-        guard try target.digest() == digest else { throw unequal(address) }
-        return .copied(digest)
+        return .copied(try verified(address, target, digest, writtenAt: found.attributes))
     }
 
     private func copyInPieces(
@@ -200,8 +212,23 @@ struct StoreCopy: Sendable {
             guard isStopped else { throw error }
             return nil
         }
-        guard try target.digest() == copied else { throw unequal(address) }
-        return .copied(copied)
+        return .copied(try verified(address, target, copied, writtenAt: attributes))
+    }
+
+    /// Reads back what was copied.
+    ///
+    /// - Parameter attributes: The source's when it was read.
+    /// - Throws: `corrupt` if it is another value.
+    func verified(
+        _ address: StorageAddress, _ target: SealedValue, _ digest: UInt64, writtenAt attributes: ValueAttributes
+    ) throws(StorageError) -> Copied {
+        // The time comes first: if another process writes after it, the value is not the copy any more.
+        let written = isRecorded(address) ? try version(of: target) : nil
+        guard try target.digest() == digest else { throw unequal(address) }
+        guard let source = CopyVersion(attributes).time, let target = written?.time else {
+            return Copied(digest: digest, times: nil)
+        }
+        return Copied(digest: digest, times: CopyRecord.Times(source: source, target: target))
     }
 
     func unequal(_ address: StorageAddress) -> StorageError {
@@ -214,7 +241,7 @@ struct StoreCopy: Sendable {
 
     /// Removes a value from the source if the destination has the same one; atomic if the store has transactions.
     ///
-    /// - Returns: `copied` if it is removed; otherwise the reason.
+    /// - Returns: `removed`, or the reason why it is not.
     func remove(_ address: StorageAddress) throws(StorageError) -> Outcome {
         try alone(address) { () throws(StorageError) in
             let from = try value(at: address, in: source)
@@ -222,20 +249,21 @@ struct StoreCopy: Sendable {
             // Rings are locked now. A ring with more keys than the copy counts as copied too.
             if try snapshot.isReserved(address, in: source) {
                 guard try compare(address) == .equal else { return .changed }
-                return try from.store.remove(from.handle) ? .copied(0) : .gone
+                return try from.store.remove(from.handle) ? .removed : .gone
             }
             func isInPlace() throws(StorageError) -> Bool {
                 guard try move.isInPlace() else { return false }
                 return try haveEqualAttributes(from, move.destination)
             }
             for _ in 0..<Self.attempts {
-                if try from.remove(in: source, if: isInPlace) { return .copied(0) }
+                if try from.remove(in: source, if: isInPlace) { return .removed }
                 if try !from.store.exists(from.handle) { return .gone }
                 guard try isInPlace() else { break }
             }
             return .changed
         }
     }
+
     /// Removes a copy, so that the next run finds only the source; unless another process has changed the copy.
     func withdraw(_ address: StorageAddress, _ copied: UInt64) throws(StorageError) {
         let target = try value(at: address, in: destination)

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// A point in time for people: UTC, to the second.
+/// A point in time for people: UTC.
 package enum UTCTime {
-    /// Nanoseconds since 1970 as `2026-01-31T12:00:00Z`.
+    /// Nanoseconds since 1970 to the second, as `2026-01-31T12:00:00Z`.
     package static func text(_ nanoseconds: Int64) -> String {
         var seconds = time_t(nanoseconds / 1_000_000_000)
         var parts = tm()
@@ -13,6 +13,12 @@ package enum UTCTime {
         }
         return "\(pad(parts.tm_year + 1900, 4))-\(pad(parts.tm_mon + 1, 2))-\(pad(parts.tm_mday, 2))"
             + "T\(pad(parts.tm_hour, 2)):\(pad(parts.tm_min, 2)):\(pad(parts.tm_sec, 2))Z"
+    }
+
+    /// Nanoseconds since 1970 to the millisecond, as `2026-01-31T12:00:00.250Z`.
+    package static func milliseconds(_ nanoseconds: Int64) -> String {
+        let digits = String(1000 + max(0, nanoseconds) % 1_000_000_000 / 1_000_000)
+        return "\(text(nanoseconds).dropLast()).\(digits.dropFirst())Z"
     }
 
     /// Seconds since 1970, any number of them, in the same format.

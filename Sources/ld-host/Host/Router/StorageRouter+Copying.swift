@@ -5,28 +5,29 @@ extension StorageRouter {
     /// Copies every value of one store to another, or those of some domains, so that a domain can change its store.
     ///
     /// Each value is read back and compared. Values that the destination already has stay as they are, so the next run
-    /// resumes an interrupted one. A run that does not move remembers what it has copied: if a value was set in one
-    /// store since, the later one counts; if it was removed from one, it stays in the other. The source is only read,
-    /// unless `moving` is set: then, after everything has been copied, each value that the destination has too is
-    /// removed from the source. Values that another process sets during the run are neither overwritten nor removed:
-    /// they are copied again, or stay where they are and are reported as changed. A store without transactions (a
-    /// keyring) compares right before it changes. If no store of a name is configured, the component of that name is
-    /// opened.
+    /// resumes an interrupted one. Of two different values whose times are both known, the later one counts. A run that
+    /// does not move remembers what it has copied: if a value was removed from one store since, it stays in the other.
+    /// Differences that nobody has decided hold up no other value, and are reported. The source is only read, unless
+    /// `moving` is set: then, after everything has been copied, each value that the destination has too is removed from
+    /// the source, and so is each that the destination has a later value of. Values that another process sets during
+    /// the run are neither overwritten nor removed: they are copied again, or stay where they are and are reported as
+    /// changed. A store without transactions (a keyring) compares right before it changes. If no store of a name is
+    /// configured, the component of that name is opened.
     ///
     /// - Parameters:
     ///   - domains: The names of the domains to copy, with what is needed to roll back their migrations and to sync
     ///     them; empty for all.
     ///   - moving: Whether to remove the values from the source at the end. The host keys stay as long as the source
     ///     serves the keychain.
-    ///   - overwriting: Whether to replace different values of the destination, unless they are known to be later, and
-    ///     to copy again what was removed there.
+    ///   - choice: Which of two different values counts if it is not known which was written later: one of the times
+    ///     is not known, or they are at most 10 ms apart, or an interrupted run may have copied one; `nil` for none,
+    ///     and both stay. The source's also brings back what was removed from the destination.
     ///   - planOnly: Only compares, and changes nothing.
     ///   - progress: Called after each value that was compared, copied or removed, on any thread.
-    /// - Throws: `busy` if another process is copying, or if the destination has different values and `overwriting` is
-    ///   not set: then nothing was copied.
+    /// - Throws: `busy` if another process is copying.
     public func copyStore(
-        _ from: String, to: String, domains: [String] = [], moving: Bool = false, overwriting: Bool = false,
-        planOnly: Bool = false,
+        _ from: String, to: String, domains: [String] = [], moving: Bool = false,
+        choosing choice: StoreCopyChoice? = nil, planOnly: Bool = false,
         progress: @escaping @Sendable (StepProgress) -> Void = { _ in }
     ) async throws -> StoreCopyReport {
         let snapshot = try await snapshot()
@@ -34,9 +35,11 @@ extension StorageRouter {
         try snapshot.checkDomains(domains)
         return try await onIOThread { () throws(StorageError) in
             let copy = try Self.copy(from, to, domains, snapshot)
+            let wasInterrupted = try CopyIntent.isInterrupted(
+                from: from, to: to, folder: snapshot.settings.folders.journal)
             var run = CopyRun(
-                copy: copy, moving: moving, overwriting: overwriting, report: StoreCopyReport(from: from, to: to),
-                progress: progress)
+                copy: copy, moving: moving, choosing: choice, isResumed: wasInterrupted,
+                report: StoreCopyReport(from: from, to: to), progress: progress)
             let taken =
                 planOnly
                 ? nil
@@ -47,10 +50,6 @@ extension StorageRouter {
             do throws(StorageError) { try copy.requireConsent(toSeal: run.missing, moving: moving) } catch {
                 try intent?.finish()
                 throw error
-            }
-            if !planOnly, let refusal = try run.refusal() {
-                try intent?.finish()
-                throw refusal
             }
             guard !planOnly else {
                 run.planCopy()

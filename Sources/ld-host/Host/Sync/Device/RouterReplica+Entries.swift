@@ -94,9 +94,7 @@ extension RouterReplica {
             .invalidConfiguration,
             "'\(entry.address)' in store '\(serving)', which serves its domain now, is older than in store "
                 + "'\(store.name)', which served it before; syncing would replace the later value on the other devices",
-            hint:
-                "see what differs: \(copying) --plan; --overwrite in place of --plan copies all of it, so set again what "
-                + "changed here since")
+            hint: "copy what is later there: \(copying); first see what differs: \(copying) --plan")
     }
 
     /// The entries in a store, by the names of their records: read at once, if the store can.
