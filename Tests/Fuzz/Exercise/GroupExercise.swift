@@ -19,18 +19,25 @@ struct GroupExercise: Sendable {
         let (first, second) = (
             try Self.device(Data(repeating: 1, count: 32), crypto), try Self.device(Data(2...33), crypto)
         )
-        var (log, keys) = try GroupLog.creating(by: first, named: "first", role: .phone, at: 1000, crypto)
+        var (log, keys, recovery) = try GroupLog.creating(by: first, named: "first", role: .phone, at: 1000, crypto)
         let invitation = try log.invite(by: first, with: keys, until: 5000, at: 1001).invitation
+        let entries = log.entries
         var (joined, _, _) = try GroupLog.joining(
-            log.entries, by: invitation, as: second, named: "zweites Gerät", role: .all, at: 1002, crypto)
+            by: invitation, as: second, named: "zweites Gerät", role: .all, at: 1002, crypto
+        ) { take in _ = entries.first { !take($0) } }
         _ = try joined.rekey(by: second, at: 1003)
-        // This entry and the removal below are made without knowledge of each other.
-        _ = try joined.forget(first.id, by: second, at: 1004)
-        log.add(contentsOf: joined.entries.dropLast())
-        _ = try log.remove(second.id, by: first, at: 1004)
         log.add(contentsOf: joined.entries)
-        (self.keys, self.log, code) = (keys, log.entries, invitation.code)
-        signed = try log.entries.map { [crypto] entry in
+        _ = try log.acknowledge(by: first, at: 1004)
+        joined.add(contentsOf: log.entries)
+        // This entry and the removals below are made without knowledge of each other.
+        _ = try joined.forget(first.id, by: second, at: 1005)
+        var other = log
+        _ = try log.remove(second.id, by: first, at: 1005)
+        _ = try other.remove(second.id, by: first, at: 1006, with: recovery)
+        log.add(contentsOf: other.entries)
+        let all = log.entries + joined.entries.suffix(1)
+        (self.keys, self.log, code) = (keys, all, invitation.code)
+        signed = try all.map { [crypto] entry in
             let published = try PublishedEntry(entry)
             let head = published.invitation.map { 2 + InvitationID.size + 2 + $0.box.count } ?? 2
             return try crypto.open(
@@ -58,7 +65,7 @@ struct GroupExercise: Sendable {
         let again = try GroupEntry.signed(
             entry.body, of: isGenesis ? nil : group, by: try Self.device(entry.authorKey, crypto), at: entry.time,
             after: entry.parents, crypto)
-        let signatures = GroupCrypto.signatureSize * (entry.invited == nil ? 1 : 2)
+        let signatures = GroupCrypto.signatureSize * (entry.countersigned == nil ? 1 : 2)
         try require(
             again.dropLast(GroupCrypto.signatureSize) == bytes.dropLast(signatures),
             "an entry that was read is written as other bytes")

@@ -3,9 +3,6 @@ internal import LocalDataAPI
 internal import LocalDataHost
 
 extension Command {
-    private static let name = Option(
-        name: "--name", value: "NAME", help: "what people call this device; the host's name if not given")
-
     /// The JSON of `sync status` and of the commands that sync.
     private struct StatusRow: Encodable {
         let device: String
@@ -21,89 +18,17 @@ extension Command {
         let changed: [String]
         let conflicts: Int
         let refused: SyncReport.Refused
+        /// Of a new group.
+        let recoveryCode: String?
 
-        init(_ report: SyncReport) {
+        init(_ report: SyncReport, recoveryCode: String?) {
+            self.recoveryCode = recoveryCode
             (device, members, keys) = (report.device, report.members, report.keys)
             (isJoining, isComplete, awaited) = (report.isJoining, report.isComplete, report.awaited)
             pending = report.pending
             (tooLarge, keptAside, removalsToAccept) = (report.tooLarge, report.keptAside, report.removalsToAccept)
             (changed, conflicts, refused) = (report.changed, report.conflicts, report.refused)
         }
-    }
-
-    static let syncInit = Command(
-        name: "sync init", summary: "make this device the first of a sync group",
-        details: """
-            The keys that take part are those with a sync policy in the catalogs of the configuration, or of the app.
-            sync.transport names what carries their values, sealed: a folder that another program copies, or a server.
-            Then invite the other devices: ld-host sync invite.
-            """,
-        options: [name, json]
-    ) { arguments, session in
-        try show(try await session.router().createSyncGroup(named: arguments.value("--name")), session)
-        return .done
-    }
-
-    static let syncInvite = Command(
-        name: "sync invite", summary: "invite a device to the sync group",
-        details: """
-            Prints a code to type on the new device: ld-host sync join. Until one device has used it, or its time is
-            over, anyone with the code can join and read every value that takes part.
-            """,
-        options: [Option(name: "--minutes", value: "N", help: "how long the code can be used; 60 if not given"), json]
-    ) { arguments, session in
-        struct Row: Encodable {
-            let code: String
-            let seconds: Int64
-        }
-        var minutes = 60
-        if let text = arguments.value("--minutes") {
-            guard let number = Int(text), (1...10_080).contains(number) else {
-                throw UsageError("'\(text)' is not a number of minutes", hint: "give a whole number from 1 to 10080")
-            }
-            minutes = number
-        }
-        let invitation = try await session.router().inviteToSync(for: .seconds(minutes * 60))
-        if session.json {
-            try Output.json(Row(code: invitation.code, seconds: invitation.lifetime.components.seconds))
-            return .done
-        }
-        Output.line(invitation.code)
-        Output.remark("ld-host: one device can join with this code within \(minutes.counted("minute")); keep it secret")
-        return .done
-    }
-
-    static let syncJoin = Command(
-        name: "sync join", operands: "[CODE]", count: 0...1, summary: "join a sync group",
-        details: """
-            CODE is what ld-host sync invite printed on a device of the group. Without CODE it is read from standard
-            input, where no other user sees it. Where this device and the group have different values of a key, those
-            of the group win; the others are kept: see ld-host sync conflicts.
-            """,
-        options: [name, json]
-    ) { arguments, session in
-        var code = arguments.operands.first ?? ""
-        if code.isEmpty {
-            code = String(decoding: try Input.contents(of: "-", limit: 4096), as: UTF8.self)
-        }
-        let line = code.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
-        let report = try await session.router().joinSyncGroup(line, named: arguments.value("--name"))
-        try show(report, session)
-        return .done
-    }
-
-    static let syncLeave = Command(
-        name: "sync leave", summary: "leave the sync group",
-        details: """
-            The values stay on this device. To take part again, the device needs a new invitation. If the transport
-            cannot be reached any more, --offline leaves without it. Then remove this device on another one, which
-            counts it as a member until then: ld-host sync remove.
-            """,
-        options: [Option(name: "--offline", help: "leave without notifying the other devices")]
-    ) { arguments, session in
-        try await session.router().leaveSyncGroup(offline: arguments.has("--offline"))
-        Output.remark("ld-host: this device has left its sync group")
-        return .done
     }
 
     static let syncStatus = Command(
@@ -188,40 +113,6 @@ extension Command {
         Output.write(PrintableText.escaped(json: try encoder.encode(Line(address: address))) + Data("\n".utf8))
     }
 
-    static let syncDevices = Command(
-        name: "sync devices", summary: "list the devices of the sync group",
-        details: """
-            The device that has been in the group longest comes first. Prints the id, the role, when it joined, and its
-            name.
-            """,
-        options: [json]
-    ) { _, session in
-        let members = try await session.router().syncMembers()
-        guard !session.json else {
-            try Output.json(members)
-            return .done
-        }
-        var table = Table()
-        for member in members {
-            let date = UTCTime.seconds(Int64(clamping: member.since / 1000))
-            table.add(member.id, member.role.rawValue, date, member.name + (member.isThis ? " (this device)" : ""))
-        }
-        table.print()
-        return .done
-    }
-
-    static let syncRemove = Command(
-        name: "sync remove", operands: "DEVICE", count: 1...1, summary: "remove a device from the sync group",
-        details: """
-            DEVICE is its id, the beginning of it, or its name. The device keeps what it has, and can read what was
-            published until now, but nothing that is published later. If it was stolen, change the secrets that it had.
-            """,
-        options: [json]
-    ) { arguments, session in
-        try show(try await session.router().removeSyncMember(arguments.operands[0]), session)
-        return .done
-    }
-
     static let syncAccept = Command(
         name: "sync accept", summary: "apply removals that wait for your consent",
         details: """
@@ -240,8 +131,8 @@ extension Command {
         return report.removalsToAccept > 0 ? .failure : .done
     }
 
-    private static func show(_ report: SyncReport, _ session: Session) throws {
-        guard !session.json else { return try Output.json(StatusRow(report)) }
+    static func show(_ report: SyncReport, recoveryCode: String? = nil, _ session: Session) throws {
+        guard !session.json else { return try Output.json(StatusRow(report, recoveryCode: recoveryCode)) }
         for address in report.changed { Output.line("changed \(Printable(address))") }
         for sentence in sentences(report) { Output.remark("ld-host: \(sentence)") }
     }

@@ -5,11 +5,19 @@ extension StorageRouter {
     /// Makes this device the first one of a new group.
     ///
     /// - Parameter name: What people call the device; the host's name if `nil`.
+    /// - Returns: The group's recovery code, which nothing stores: show it to the user once, and keep it nowhere.
     /// - Throws: `busy` if it is in a group; `invalidOptions` for a name that is not allowed.
     @discardableResult
-    public func createSyncGroup(named name: String? = nil) async throws -> SyncReport {
-        try await syncDevice().create(named: name ?? Self.hostName)
-        return try await sync(after: "the group is made, and this device is its first member")
+    public func createSyncGroup(named name: String? = nil) async throws -> NewSyncGroup {
+        let code = try await syncDevice().create(named: name ?? Self.hostName).text
+        do {
+            return NewSyncGroup(
+                recoveryCode: code,
+                report: .success(try await sync(after: "the group is made, and this device is its first member")))
+        } catch let error as StorageError {
+            // Without its recovery code, the group could be lost to a stolen device.
+            return NewSyncGroup(recoveryCode: code, report: .failure(error))
+        }
     }
 
     /// Makes an invitation, which one device can use.
@@ -38,17 +46,24 @@ extension StorageRouter {
         try await syncDevice().leave(offline: isOffline)
     }
 
-    /// The devices of the group, the longest in it first.
+    /// The devices of the group, the longest in it first, and then those that were away for too long.
     public func syncMembers() async throws -> [SyncMember] { try await syncDevice().members() }
 
     /// Removes a device from the group. It can read what was published until now, and nothing later.
     ///
-    /// - Parameter id: The device's id, the beginning of it, or its name.
+    /// - Parameters:
+    ///   - id: The device's id, the beginning of it, or its name.
+    ///   - recoveryCode: The group's recovery code. With it, nothing counts that the other device has done and that
+    ///     this one does not know, not even that it has removed this one. Without it, of two devices that remove each
+    ///     other, the one stays whose removal other members knew first, or else the one that is longer in the group.
     /// - Throws: `notFound` if there is no such device, or there are several; `unsupported` for this device, which
-    ///   ``leaveSyncGroup(offline:)`` takes out of the group.
+    ///   ``leaveSyncGroup(offline:)`` takes out of the group; `invalidOptions` and `permissionDenied` for a mistyped
+    ///   code and that of another group.
     @discardableResult
-    public func removeSyncMember(_ id: String) async throws -> SyncReport {
-        try await syncDevice().remove { (members) throws(StorageError) in
+    public func removeSyncMember(_ id: String, recoveryCode: String? = nil) async throws -> SyncReport {
+        let device = try await syncDevice()
+        let code = try recoveryCode.map { try device.recoveryCode($0) }
+        return try await device.remove(with: code) { (members) throws(StorageError) in
             let found = members.filter { $0.isMeant(by: id) }
             guard let member = found.first, found.count == 1 else {
                 throw StorageError(

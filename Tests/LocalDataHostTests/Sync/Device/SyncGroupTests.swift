@@ -100,7 +100,8 @@ import Testing
             }
             if day == 170 { #expect(try await first.syncMembers().count == 3) }
         }
-        #expect(try await first.syncMembers().map(\.name) == ["first", "second"])
+        #expect(try await first.syncMembers().map(\.name) == ["first", "second", "third"])
+        #expect(try await first.syncMembers().map(\.isForgotten) == [false, false, true])
         let error = await #expect(throws: StorageError.self) { try await third.sync() }
         #expect(error?.code == .permissionDenied && error?.message.contains("away for so long") == true)
         try await third.set("unsynced", for: late)
@@ -109,6 +110,28 @@ import Testing
         #expect(try await !third.exists(key))
         #expect(try await !first.exists(key))
         #expect(try await first.get(late) == "unsynced")
+    }
+
+    @Test("a device that was away for too long has no key for what comes later, and can be removed")
+    func removedAbsent() async throws {
+        let homes = try SyncHomes()
+        let (first, second) = try await homes.pair([.key(key)])
+        let start = UInt64(Date().timeIntervalSince1970 * 1000)
+        for day in 1...182 as ClosedRange<UInt64> {
+            first.state.withLock {
+                $0.clock = { start + day * 86_400_000 }
+                $0.device = nil
+            }
+            try await first.sync()
+        }
+        try await first.set("later", for: key)
+        #expect(try await first.sync().members == 1)
+        await #expect(throws: StorageError.permissionDenied) { try await second.sync() }
+        #expect(try await !second.exists(key))
+        try await first.removeSyncMember("second")
+        #expect(try await first.syncMembers().map(\.name) == ["first"])
+        let error = await #expect(throws: StorageError.permissionDenied) { try await second.sync() }
+        #expect(error?.message.contains("is no member") == true)
     }
 
     @Test("a clock that jumps ahead by years makes nobody absent")

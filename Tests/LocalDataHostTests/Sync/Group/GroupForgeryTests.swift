@@ -43,7 +43,7 @@ import Testing
         let log = devices[0].log
         let invitation = try Invitation(code: code, crypto)
         let new = try DeviceKeys(creatingWith: crypto)
-        let invite = try #require(log.graph.heads.first)
+        let invite = try #require(log.heads.first)
         let profile = GroupEntry.DeviceProfile(agreementKey: new.agreementPublicKey, role: .watch, name: "n")
         let bodies: [(GroupEntry.Body, DeviceKeys, Invitation?)] = [
             (.forget(devices[1].id), devices[0].device, nil),
@@ -106,7 +106,7 @@ import Testing
         var devices = try makeGroup(of: ["a", "b"], crypto)
         let code = try devices[0].invite()
         let invitation = try Invitation(code: code, crypto)
-        let invite = try #require(devices[0].log.graph.heads.first)
+        let invite = try #require(devices[0].log.heads.first)
         let stranger = try DeviceKeys(creatingWith: crypto)
         let weak = GroupEntry.DeviceProfile(agreementKey: Data(count: 32), role: .all, name: "weak")
         let profile = GroupEntry.DeviceProfile(agreementKey: stranger.agreementPublicKey, role: .all, name: "s")
@@ -123,10 +123,10 @@ import Testing
             return try PublishedEntry.sealing(signed, with: devices[0].keys.logKey, crypto)
         }
         let other = try Invitation(creatingWith: crypto)
-        #expect(refuses(try signed(.rekey(keys), by: stranger, after: log.graph.heads), log), "a stranger's")
-        #expect(refuses(try signed(.forget(stranger.id), after: log.graph.heads), log), "about a stranger")
-        #expect(refuses(try signed(.forget(devices[0].id), after: log.graph.heads), log), "about itself")
-        #expect(refuses(try signed(.remove(devices[1].id, keys), after: log.graph.heads), log), "with its key")
+        #expect(refuses(try signed(.rekey(keys), by: stranger, after: log.heads), log), "a stranger's")
+        #expect(refuses(try signed(.forget(stranger.id), after: log.heads), log), "about a stranger")
+        #expect(refuses(try signed(.forget(devices[0].id), after: log.heads), log), "about itself")
+        #expect(refuses(try signed(.remove(devices[1].id, keys), after: log.heads), log), "with its key")
         #expect(refuses(try signed(.rekey(keys), after: genesis), log), "to one who had not joined")
         #expect(refuses(try signed(.join(invite: invite, profile), by: stranger, after: genesis, invitation), log))
         #expect(refuses(try signed(.join(invite: log.group, profile), by: stranger, after: [invite], invitation), log))

@@ -24,6 +24,8 @@ struct TestDevice {
     let crypto: GroupCrypto
     var log: GroupLog
     var keys: GroupKeys
+    /// The group's recovery code, if this device has made the group.
+    var code: RecoveryCode?
 
     var id: DeviceID { device.id }
     var state: GroupState { log.state }
@@ -32,7 +34,7 @@ struct TestDevice {
     init(creating name: String, at time: UInt64 = 1000, _ crypto: GroupCrypto) throws {
         device = try DeviceKeys(creatingWith: crypto)
         self.crypto = crypto
-        (log, keys) = try GroupLog.creating(by: device, named: name, role: .all, at: time, crypto)
+        (log, keys, code) = try GroupLog.creating(by: device, named: name, role: .all, at: time, crypto)
     }
 
     /// A new device that joins by a code.
@@ -44,7 +46,8 @@ struct TestDevice {
         self.crypto = crypto
         let invitation = try Invitation(code: code, crypto)
         (log, keys, _) = try GroupLog.joining(
-            entries, by: invitation, as: self.device, named: name, role: role, at: time, crypto)
+            by: invitation, as: self.device, named: name, role: role, at: time, crypto
+        ) { take in _ = entries.first { !take($0) } }
     }
 
     /// Invites and returns the code.
@@ -59,14 +62,21 @@ struct TestDevice {
         return try TestDevice(joining: log.entries, by: code, name, at: time, crypto ?? self.crypto)
     }
 
-    mutating func remove(_ other: DeviceID, at time: UInt64 = 3000) throws {
-        _ = try log.remove(other, by: device, at: time)
+    mutating func remove(_ other: DeviceID, at time: UInt64 = 3000, with code: RecoveryCode? = nil) throws {
+        _ = try log.remove(other, by: device, at: time, with: code)
         try open()
     }
 
     mutating func rekey(at time: UInt64 = 4000) throws {
         _ = try log.rekey(by: device, at: time)
         try open()
+    }
+
+    /// Does what a member does when it has taken in something: starts an epoch if one is needed, and acknowledges.
+    mutating func answer(at time: UInt64 = 6000) throws {
+        guard state.member(id) != nil else { return }
+        if state.needsRekey { try rekey(at: time) }
+        if log.owesAcknowledgement(id) { _ = try log.acknowledge(by: device, at: time) }
     }
 
     mutating func forget(_ other: DeviceID, at time: UInt64 = 3000) throws {
@@ -90,7 +100,7 @@ struct TestDevice {
         invitation: Invitation? = nil
     ) throws {
         let signed = try GroupEntry.signed(
-            body, of: log.group, by: device, at: time, after: parents ?? log.graph.heads, invitation: invitation,
+            body, of: log.group, by: device, at: time, after: parents ?? log.heads, invitation: invitation,
             crypto)
         _ = try log.publish(signed)
     }

@@ -29,6 +29,10 @@ final class MemberGroup: SyncGroup {
     private var found: Set<String>?
     /// Whether nothing has changed since all that is due was published.
     private var isPublished = false
+    /// Entries that have arrived and are not in the log yet.
+    private var arrived: [Data] = []
+    /// Whether a device is a member again whose entries may have been discarded.
+    private var lacksReturned = false
 
     /// Whether this device was away for so long that it has to join again.
     var isForgotten: Bool { log.state.forgotten.contains { $0.id == me } }
@@ -46,6 +50,7 @@ final class MemberGroup: SyncGroup {
         _ membership: SyncMembership, _ crypto: GroupCrypto, keychain: KeychainValue, page: ResolvedKey
     ) throws(StorageError) {
         var log = GroupLog(of: membership.keys, crypto)
+        log.owner = membership.device.id
         let kept = try page.valueNow().map { (data) throws(StorageError) in try SyncLogPage(data) } ?? SyncLogPage()
         log.add(contentsOf: kept.entries)
         try self.init(membership, log, crypto, keychain: keychain, page: page)
@@ -71,7 +76,7 @@ final class MemberGroup: SyncGroup {
     ///
     /// - Throws: `storeUnavailable` if the transport does not have all of it that this device knew.
     func recoverLog(from carrier: any SyncCarrier) throws(StorageError) {
-        log.add(contentsOf: try Self.logEntries(on: carrier))
+        try log.add(reading: Self.reading(carrier))
         let epochs = Set(log.graph.entries.map(\.id.epoch))
         guard isKnown(me), membership.keys.knownEpochs.isSubset(of: epochs) else {
             throw StorageError(
@@ -82,18 +87,13 @@ final class MemberGroup: SyncGroup {
         try refreshKeys()
     }
 
-    /// The log's entries on a transport, in the order in which they come: most come behind their parents.
-    private static func logEntries(on carrier: any SyncCarrier) throws(StorageError) -> [Data] {
-        // Each member publishes all of them.
-        var known: Set<Data> = []
-        var entries: [Data] = []
-        _ = try carrier.fetch(since: nil) { record in
-            if record.name.hasPrefix(recordPrefix), known.insert(record.content).inserted {
-                entries.append(record.content)
+    /// Reads the log's entries on a transport, in the order in which they come: most come behind their parents.
+    private static func reading(_ carrier: any SyncCarrier) -> GroupLog.Reading {
+        { (take) throws(StorageError) in
+            _ = try carrier.fetch(since: nil) { record in
+                record.name.hasPrefix(recordPrefix) ? take(record.content) : true
             }
-            return entries.count < GroupLog.mostEntries
         }
-        return entries
     }
 
     /// Stores log and keys durably; the log first, since the keys of later epochs follow from it.
@@ -143,13 +143,24 @@ final class MemberGroup: SyncGroup {
     func take(_ record: SyncRecord) throws(StorageError) -> Bool {
         guard record.name.hasPrefix(Self.recordPrefix) else { return false }
         if record.writer == me.text { try noteOwn(record) }
-        let isByRemoved = log.state.removed.contains { $0.id.text == record.writer }
-        // The log counts what it refuses.
-        guard !isByRemoved, (try? log.add(record.content)) == true else { return true }
-        try saveLog()
-        try refreshKeys()
+        arrived.append(record.content)
         return true
     }
+
+    func settle() throws(StorageError) {
+        guard !arrived.isEmpty else { return }
+        let entries = arrived
+        arrived = []
+        let removed = log.state.removed.map(\.id)
+        // The log counts what it refuses.
+        guard log.add(contentsOf: entries) > 0 else { return }
+        lacksReturned = lacksReturned || !Set(removed).isSubset(of: log.state.removed.map(\.id))
+        try answer()
+        try saveLog()
+        try refreshKeys()
+    }
+
+    var lacksRecords: Bool { lacksReturned || log.lacksParents }
 
     func ownRecords() throws(StorageError) -> [SyncRecord] {
         log.identified.map { SyncRecord(writer: me.text, name: Self.name(of: $0.id), content: $0.published) }
@@ -174,7 +185,10 @@ final class MemberGroup: SyncGroup {
         try saveLog()
     }
 
-    func beginReading() { found = [] }
+    func beginReading() {
+        found = []
+        lacksReturned = false
+    }
 
     func endReading() throws(StorageError) {
         guard let found, !published.isSubset(of: found) else { return }
@@ -243,10 +257,12 @@ extension MemberGroup {
 
     /// Removes a member, and begins an epoch that it cannot read. If it cannot be published, it is as if nothing had
     /// been done: nobody else would know of it, and the member may go on for long.
-    func remove(_ device: DeviceID, by carrier: any SyncCarrier) throws(StorageError) {
+    func remove(
+        _ device: DeviceID, with code: RecoveryCode?, by carrier: any SyncCarrier
+    ) throws(StorageError) {
         let before = (log, isPublished)
         do throws(StorageError) {
-            _ = try log.remove(device, by: membership.device, at: Self.now)
+            _ = try log.remove(device, by: membership.device, at: Self.now, with: code)
             isPublished = false
             try publish(to: carrier)
         } catch {
@@ -277,22 +293,34 @@ extension MemberGroup {
         try saveLog()
     }
 
-    /// Begins a new epoch if it is for this device to do so.
-    func rekeyIfNeeded() throws(StorageError) {
-        guard log.state.rekeyer == me else { return }
-        _ = try log.rekey(by: membership.device, at: Self.now)
+    /// Does what a member does when others have changed the group: begins a new epoch if somebody else may have the
+    /// current one's key, before anything is sealed with it, and acknowledges.
+    func takePart() throws(StorageError) {
+        guard try answer() else { return }
         try saveLog()
         try refreshKeys()
     }
 
-    /// Creates a group with this device as its only member.
+    /// - Returns: Whether the log has changed.
+    @discardableResult
+    private func answer() throws(StorageError) -> Bool {
+        guard log.state.member(me) != nil else { return false }
+        let isRekeyed = log.state.needsRekey
+        if isRekeyed { _ = try log.rekey(by: membership.device, at: Self.now) }
+        let isOwed = log.owesAcknowledgement(me)
+        if isOwed { _ = try log.acknowledge(by: membership.device, at: Self.now) }
+        return isRekeyed || isOwed
+    }
+
+    /// Creates a group with this device as its only member. Nothing stores the recovery code.
     static func creating(
         named name: String, role: DeviceRole, _ crypto: GroupCrypto, keychain: KeychainValue, page: ResolvedKey
-    ) throws(StorageError) -> MemberGroup {
+    ) throws(StorageError) -> (group: MemberGroup, code: RecoveryCode) {
         let device = try DeviceKeys(creatingWith: crypto)
-        let (log, keys) = try GroupLog.creating(by: device, named: name, role: role, at: now, crypto)
-        return try MemberGroup(
+        let (log, keys, code) = try GroupLog.creating(by: device, named: name, role: role, at: now, crypto)
+        let group = try MemberGroup(
             SyncMembership(device: device, keys: keys), log, crypto, keychain: keychain, page: page)
+        return (group, code)
     }
 
     /// Joins a group, whose log a transport carries, as a new device.
@@ -302,10 +330,9 @@ extension MemberGroup {
         by invitation: Invitation, named name: String, role: DeviceRole, _ carrier: any SyncCarrier,
         _ crypto: GroupCrypto, keychain: KeychainValue, page: ResolvedKey
     ) throws(StorageError) -> MemberGroup {
-        let entries = try logEntries(on: carrier)
         let device = try DeviceKeys(creatingWith: crypto)
         let (log, keys, _) = try GroupLog.joining(
-            entries, by: invitation, as: device, named: name, role: role, at: now, crypto)
+            by: invitation, as: device, named: name, role: role, at: now, crypto, reading: reading(carrier))
         return try MemberGroup(
             SyncMembership(device: device, keys: keys), log, crypto, keychain: keychain, page: page)
     }

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import LocalDataAPI
+package import LocalDataAPI
 internal import Synchronization
 
 // What a turn does.
@@ -73,14 +73,15 @@ extension SyncDevice {
         for _ in 0..<4 {
             let wasJoining = turn.engine.isJoining
             try Self.requireMember(turn.group)
+            try turn.group.takePart()
             do throws(StorageError) { try turn.engine.step(savesAll: savesAll) } catch {
                 // What it lacks, it may lack since it was removed.
                 try Self.requireMember(turn.group)
                 throw error
             }
             try Self.requireMember(turn.group)
-            try turn.group.rekeyIfNeeded()
             try forgetAbsent(turn)
+            try turn.group.takePart()
             let isGroupNews = turn.group.hasDueRecords
             try turn.group.publish(to: turn.carrier)
             let isDue = !turn.engine.isJoining && !turn.engine.duties.isSubset(of: turn.engine.tooLarge)
@@ -155,21 +156,24 @@ extension SyncDevice {
     /// What others have published is read before. From the removal on, nothing that the removed device has said counts
     /// unless it is known: also that it has removed others, or that a new epoch ends its invitations.
     ///
-    /// - Parameter choose: Returns the one of the members that is removed.
+    /// - Parameters:
+    ///   - code: The group's recovery code, with which this device removes also one that has removed it.
+    ///   - choose: Returns the one of the members that is removed.
     /// - Throws: What keeps the removal from being published; then it was not made. An error of what follows says that
     ///   it was made.
     func remove(
+        with code: RecoveryCode? = nil,
         _ choose: @escaping @Sendable ([SyncMember]) throws(StorageError) -> SyncMember
     ) async throws(StorageError) -> SyncReport {
         try await turn { [self] (turn) throws(StorageError) in
             var report = SyncReport(of: turn)
             try reporting(turn, to: &report) { () throws(StorageError) in
-                try Self.requireMember(turn.group)
+                if code == nil { try Self.requireMember(turn.group) }
                 try turn.engine.pull()
-                try Self.requireMember(turn.group)
+                if code == nil { try Self.requireMember(turn.group) }
                 let member = try choose(turn.members)
                 guard let id = DeviceID(text: member.id) else { return }
-                try turn.group.remove(id, by: turn.carrier)
+                try turn.group.remove(id, with: code, by: turn.carrier)
                 do throws(StorageError) { try step(turn) } catch {
                     throw error.after("'\(member.name)' is removed from the group")
                 }
@@ -190,10 +194,13 @@ extension SyncDevice {
 }
 
 extension SyncDevice.Turn {
-    /// The members, the longest in the group first.
+    /// The members, the longest in the group first, and then the devices that were away for too long.
     var members: [SyncMember] {
-        group.log.state.members.map {
-            SyncMember(id: $0.id.text, name: $0.name, role: $0.role, isThis: $0.id == group.me, since: $0.since)
+        let state = group.log.state
+        return (state.members.map { ($0, false) } + state.forgotten.map { ($0, true) }).map { member, isForgotten in
+            SyncMember(
+                id: member.id.text, name: member.name, role: member.role, isThis: member.id == group.me,
+                since: member.since, isForgotten: isForgotten)
         }
     }
 }
@@ -201,6 +208,16 @@ extension SyncDevice.Turn {
 extension SyncMember {
     /// Whether a person who writes this means the device: its id, the beginning of it, or its name.
     func isMeant(by text: String) -> Bool { !text.isEmpty && (id.hasPrefix(text) || name == text) }
+}
+
+extension RecoveryCode {
+    /// The text of a code that a file descriptor supplies, to its end. To be called before the program opens files of
+    /// its own.
+    ///
+    /// - Throws: `securityApplicationFailed` if it cannot be read; `valueTooLarge`.
+    package static func reading(_ descriptor: Int32) throws(StorageError) -> SecretBytes {
+        try KeyMaterialProviders.readAll(descriptor)
+    }
 }
 
 extension SyncReport {

@@ -180,8 +180,9 @@ extension SyncDevice {
 
     /// Makes this device the first member of a new group.
     ///
+    /// - Returns: The group's recovery code, which is stored nowhere.
     /// - Throws: `busy` if it is in a group.
-    func create(named name: String) async throws(StorageError) {
+    func create(named name: String) async throws(StorageError) -> RecoveryCode {
         try await enter(isFirst: true) { [self] () throws(StorageError) in
             try MemberGroup.creating(
                 named: name, role: snapshot.settings.role, crypto, keychain: keychain,
@@ -189,28 +190,34 @@ extension SyncDevice {
         }
     }
 
+    /// Reads a recovery code.
+    ///
+    /// - Throws: `invalidOptions` for a mistyped one.
+    func recoveryCode(_ text: String) throws(StorageError) -> RecoveryCode { try RecoveryCode(code: text, crypto) }
+
     /// Joins a group by an invitation's code.
     ///
     /// - Throws: `busy` if the device is in a group; `invalidOptions` for a mistyped code; `notFound` and `cannotOpen`
     ///   if the code opens no invitation.
     func join(_ code: String, named name: String) async throws(StorageError) {
         try await enter { [self] () throws(StorageError) in
-            try MemberGroup.joining(
+            let group = try MemberGroup.joining(
                 by: try Invitation(code: code, crypto), named: name, role: snapshot.settings.role,
                 TransportCarrier(transport), crypto, keychain: keychain, page: try SyncPlace.log(in: home))
+            return (group, ())
         }
     }
 
     /// - Parameter isFirst: Whether the group is a new one, which there is only if it could be published.
-    private func enter(
-        isFirst: Bool = false, _ make: @escaping @Sendable () throws(StorageError) -> MemberGroup
-    ) async throws(StorageError) {
+    private func enter<Secret: Sendable>(
+        isFirst: Bool = false, _ make: @escaping @Sendable () throws(StorageError) -> (MemberGroup, Secret)
+    ) async throws(StorageError) -> Secret {
         try await lane.run("entering the sync group") { [self] () throws(StorageError) in
             try lock.exclusive { (file) throws(StorageError) in
                 try requireUnmoved()
                 let former = try formerGroup()
                 if former == nil { try forgetEntries() }
-                let group = try make()
+                let (group, secret) = try make()
                 if let former, former != group.log.group { try forgetEntries() }
                 // Until it has what the group has, it migrates none of the group's values.
                 try keepStanding(SyncStanding(of: group, isJoining: true))
@@ -226,6 +233,7 @@ extension SyncDevice {
                     try forgetMembership(file)
                     throw error
                 }
+                return secret
             }
         }
     }

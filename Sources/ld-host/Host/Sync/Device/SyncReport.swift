@@ -59,6 +59,17 @@ public struct SyncMember: Hashable, Sendable, Codable {
     public let isThis: Bool
     /// When it joined, in milliseconds since 1970 UTC by its own clock.
     public let since: UInt64
+    /// Whether it was away for too long: it reads nothing that was published since the others noticed, and has to join
+    /// again.
+    public let isForgotten: Bool
+}
+
+/// A sync group that was just made.
+public struct NewSyncGroup: Sendable {
+    /// The group's recovery code, a secret. Only its public half is stored.
+    public let recoveryCode: String
+    /// What came of the first sync.
+    public let report: Result<SyncReport, StorageError>
 }
 
 /// An invitation to the sync group.

@@ -54,7 +54,7 @@ extension SyncEngine {
             // What was passed over is read again as soon as more is known of the group.
             progress.position = progress.isJoining && !isConsistent ? nil : position
             try saveProgress()
-        } else if isStuck() || isMissed() {
+        } else if isStuck() || isMissed() || isGroupLacking() {
             try startOver()
         }
         guard !isRestored else { return }
@@ -97,6 +97,14 @@ extension SyncEngine {
         return isNew
     }
 
+    /// Whether the next pull begins at the beginning, since records about the group are lacking: after 1, 2, 4, 8 and
+    /// so on pulls, for nobody may have them any more.
+    private func isGroupLacking() -> Bool {
+        lackingPulls = group.lacksRecords ? lackingPulls + 1 : 0
+        return lackingPulls > 0 && lackingPulls & (lackingPulls - 1) == 0
+    }
+
+    /// The next records of values. Those about the group are taken in: what follows is read as the group is now.
     func nextPage(
         after position: Data?
     ) throws(StorageError) -> (records: [SyncRecord], position: Data?, isMore: Bool) {
@@ -107,7 +115,11 @@ extension SyncEngine {
             bytes += record.content.count
             return records.count < limits.page && bytes < limits.pageBytes
         }
-        return (records, next, records.count >= limits.page || bytes >= limits.pageBytes)
+        let isMore = records.count >= limits.page || bytes >= limits.pageBytes
+        var values: [SyncRecord] = []
+        for record in records where try !group.take(record) { values.append(record) }
+        try group.settle()
+        return (values, next, isMore)
     }
 
     /// Lets the next pull read all that the transport has. What it has lost of this device's is published again.
@@ -215,7 +227,6 @@ extension SyncEngine {
 
     /// The writer and content of a record; `nil` if it counts for nothing.
     func opened(_ record: SyncRecord) throws(StorageError) -> (DeviceID, SyncContent)? {
-        if try group.take(record) { return nil }
         guard let writer = DeviceID(text: record.writer) else {
             counts.foreign += 1
             return nil

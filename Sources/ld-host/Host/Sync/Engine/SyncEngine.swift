@@ -113,6 +113,8 @@ package final class SyncEngine {
     var incomplete: [DeviceID: SyncDigest] = [:]
     /// How many pulls in a row have not changed that.
     var vainPulls = 0
+    /// How many pulls in a row have found that records about the group are lacking.
+    var lackingPulls = 0
     /// What members knew of this device when they said that they lack records of it, for the last time.
     var answered: [DeviceID: SyncStatus.Known] = [:]
     /// The counter of the last record that was published while this device was a member, as far as it knew.

@@ -158,10 +158,16 @@ package protocol SyncGroup: AnyObject {
     /// Opens a record.
     func open(_ record: SyncRecord) throws(StorageError) -> OpenedRecord
 
-    /// Takes in a record that is about the group itself, in place of a value.
+    /// Takes in a record that is about the group itself, in place of a value. It counts after ``settle()``.
     ///
     /// - Returns: Whether it is such a record.
     func take(_ record: SyncRecord) throws(StorageError) -> Bool
+
+    /// Takes over what the records about the group say that were taken in, and answers it.
+    func settle() throws(StorageError)
+
+    /// Whether records about the group that were passed over may count now: all that the transport has is to be read.
+    var lacksRecords: Bool { get }
 
     /// The records about the group that this device is to publish.
     func ownRecords() throws(StorageError) -> [SyncRecord]
@@ -180,6 +186,8 @@ extension SyncGroup {
     /// Seals one record's content.
     func seal(_ content: Data, name: String) throws(StorageError) -> Data { try seal([(name, content)])[0] }
 
+    package func settle() throws(StorageError) {}
+    package var lacksRecords: Bool { false }
     package func publishAgain() throws(StorageError) {}
     package func beginReading() {}
     package func endReading() throws(StorageError) {}

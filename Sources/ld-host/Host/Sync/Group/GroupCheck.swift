@@ -16,7 +16,8 @@ struct GroupCheck {
         known = graph.ancestors(ofEntryAfter: entry.parents)
     }
 
-    /// - Throws: `corrupt` with the rule that the entry breaks; `cannotOpen` if its invitation's key did not sign it.
+    /// - Throws: `corrupt` with the rule that the entry breaks; `cannotOpen` if its invitation's key, or the
+    ///   recovery key, did not sign it.
     func check() throws(StorageError) {
         if let profile = entry.profile { try checkAgreementKey(profile.agreementKey) }
         switch entry.body {
@@ -25,7 +26,8 @@ struct GroupCheck {
         case .invite(let invite):
             guard known.contains(where: { graph.entries[$0].startsEpoch && graph.entries[$0].id.epoch == invite.epoch })
             else { throw GroupEntry.fault("invites to an epoch that its author did not know") }
-        case .remove(let device, let keys):
+        case .remove(let device, let keys, let withCode):
+            if withCode { try checkRecovery() }
             try checkDevice(device)
             try checkDevices(of: keys)
             guard keys.boxes[device] == nil else { throw GroupEntry.fault("gives a key to the device that it removes") }
@@ -36,16 +38,24 @@ struct GroupCheck {
         case .forget(let device):
             try checkDevice(device)
             guard device != entry.author else { throw GroupEntry.fault("forgets its own author") }
+        case .acknowledge: break
         }
         try checkDevice(entry.author)
     }
 
     private func checkJoin(under invite: EntryID) throws(StorageError) {
         guard let number = graph.number(of: invite), known.contains(number),
-            case .invite(let invite) = graph.entries[number].body, let (message, signature) = entry.invited
+            case .invite(let invite) = graph.entries[number].body, let (message, signature) = entry.countersigned
         else { throw GroupEntry.fault("joins without an invitation that precedes it") }
         guard entry.time <= invite.expiry else { throw GroupEntry.fault("joins after its invitation has expired") }
         try crypto.verify(signature, of: message, .joinSignature, with: invite.signingKey)
+    }
+
+    private func checkRecovery() throws(StorageError) {
+        guard case .genesis(_, let recoveryKey) = graph.entries.first?.body,
+            let (message, signature) = entry.countersigned
+        else { throw GroupEntry.fault("removes with the recovery code of a group that has no genesis") }
+        try crypto.verify(signature, of: message, .recoverySignature, with: recoveryKey)
     }
 
     /// A key with which no secret can be agreed on would keep members from starting a new epoch.

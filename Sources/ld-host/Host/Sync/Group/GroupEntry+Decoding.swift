@@ -20,7 +20,8 @@ extension GroupEntry {
             (reader) throws(StorageError) in try reader.entryID()
         }
         body = try reader.body(kind)
-        invited = kind == .join ? (bytes.dropLast(2 * GroupCrypto.signatureSize), try reader.signature()) : nil
+        countersigned =
+            kind.isCountersigned ? (bytes.dropLast(2 * GroupCrypto.signatureSize), try reader.signature()) : nil
         let signature = try reader.signature()
         try reader.end()
         id = try Self.id(of: bytes, crypto)
@@ -48,6 +49,11 @@ extension GroupEntry {
         case remove = 4
         case rekey = 5
         case forget = 6
+        case acknowledge = 7
+        case removeWithCode = 8
+
+        /// Whether another key than the author's signs, too.
+        fileprivate var isCountersigned: Bool { self == .join || self == .removeWithCode }
 
         fileprivate init(_ number: UInt8) throws(StorageError) {
             guard let kind = Self(rawValue: number) else { throw fault("is of the unknown kind \(number)") }
@@ -119,12 +125,14 @@ private struct EntryReader {
 
     mutating func body(_ kind: GroupEntry.Kind) throws(StorageError) -> GroupEntry.Body {
         switch kind {
-        case .genesis: .genesis(try profile())
+        case .genesis: .genesis(try profile(), recoveryKey: try data(GroupCrypto.size))
         case .invite: .invite(try invite())
         case .join: .join(invite: try entryID(), try profile())
-        case .remove: .remove(try identifier(DeviceID.self), try epochKeys())
+        case .remove, .removeWithCode:
+            .remove(try identifier(DeviceID.self), try epochKeys(), withCode: kind == .removeWithCode)
         case .rekey: .rekey(try epochKeys())
         case .forget: .forget(try identifier(DeviceID.self))
+        case .acknowledge: .acknowledge
         }
     }
 

@@ -7,12 +7,14 @@ extension GroupEntry {
     ///
     /// - Parameters:
     ///   - group: `nil` for a genesis.
+    ///   - parents: The most important first: what is too much is left out.
     ///   - invitation: Signs a join, too.
+    ///   - code: Signs a removal, too.
     static func signed(
         _ body: Body, of group: EntryID?, by device: DeviceKeys, at time: UInt64, after parents: [EntryID],
-        invitation: Invitation? = nil, _ crypto: GroupCrypto
+        invitation: Invitation? = nil, code: RecoveryCode? = nil, _ crypto: GroupCrypto
     ) throws(StorageError) -> Data {
-        let parents = parents.sorted().prefix(mostParents)
+        let parents = parents.prefix(mostParents).sorted()
         var writer = ByteWriter(.bigEndian)
         writer.add(version)
         writer.add(body.kind.rawValue)
@@ -24,6 +26,7 @@ extension GroupEntry {
         writer.add(body)
         var bytes = Data(writer.bytes)
         if let invitation { bytes += try crypto.sign(bytes, .joinSignature, with: invitation.signing) }
+        if let code { bytes += try crypto.sign(bytes, .recoverySignature, with: code.signing) }
         return bytes + (try crypto.sign(bytes, .entrySignature, with: device.signing))
     }
 }
@@ -34,9 +37,10 @@ extension GroupEntry.Body {
         case .genesis: .genesis
         case .invite: .invite
         case .join: .join
-        case .remove: .remove
+        case .remove(_, _, let withCode): withCode ? .removeWithCode : .remove
         case .rekey: .rekey
         case .forget: .forget
+        case .acknowledge: .acknowledge
         }
     }
 }
@@ -44,7 +48,9 @@ extension GroupEntry.Body {
 extension ByteWriter {
     fileprivate mutating func add(_ body: GroupEntry.Body) {
         switch body {
-        case .genesis(let profile): add(profile)
+        case .genesis(let profile, let recoveryKey):
+            add(profile)
+            add(recoveryKey)
         case .invite(let invite):
             add(invite.signingKey)
             add(invite.invitation.bytes)
@@ -54,11 +60,12 @@ extension ByteWriter {
         case .join(let invite, let profile):
             add(invite.bytes)
             add(profile)
-        case .remove(let device, let keys):
+        case .remove(let device, let keys, _):
             add(device.bytes)
             add(keys)
         case .rekey(let keys): add(keys)
         case .forget(let device): add(device.bytes)
+        case .acknowledge: break
         }
     }
 

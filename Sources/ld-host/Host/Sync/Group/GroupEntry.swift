@@ -6,20 +6,22 @@ internal import LocalDataAPI
 /// Numbers are big-endian. The signed bytes are
 ///
 ///     version 1         1 byte
-///     kind              1 byte: 1 genesis, 2 invite, 3 join, 4 remove, 5 rekey, 6 forget
+///     kind              1 byte: 1 genesis, 2 invite, 3 join, 4 remove, 5 rekey, 6 forget, 7 acknowledge,
+///                       8 remove with the recovery code
 ///     group             32 bytes: the group's id; zeros in the genesis
 ///     author            32 bytes: the Ed25519 public key of the device that says it
 ///     time              8 bytes: milliseconds since 1970 UTC by the author's clock
 ///     parents           1 byte: their number; then each one's id, 32 bytes, strictly ascending
 ///     body              by kind, see ``Body``
-///     signatures        64 bytes; in a join 128
+///     signatures        64 bytes; of the kinds 3 and 8 128
 ///
-/// The last 64 bytes are the author's Ed25519 signature of all bytes before it. In a join, the 64 bytes before that
-/// one are the signature of the invitation's key of all bytes before itself. The message that is signed begins with
-/// the label of ``GroupLabel``. The entry's id is the hash of all signed bytes, signatures too.
+/// The last 64 bytes are the author's Ed25519 signature of all bytes before it. Of the kinds 3 and 8, the 64 bytes
+/// before that one are the signature of the invitation's key, or of the group's recovery key, of all bytes before
+/// itself. The message that is signed begins with the label of ``GroupLabel``. The entry's id is the hash of all signed
+/// bytes, signatures too.
 ///
-/// Parents are all entries that the author had and that are no parents of others it had. An entry of whatever time is
-/// so *after* another if and only if its author knew that one.
+/// Parents are all entries that counted for the author and that are no parents of others that did. An entry of whatever
+/// time is so *after* another if and only if its author knew that one.
 struct GroupEntry: Sendable {
     static let version: UInt8 = 1
     /// The most parents of an entry; an author with more leaves some out.
@@ -37,24 +39,27 @@ struct GroupEntry: Sendable {
     let time: UInt64
     let parents: [EntryID]
     let body: Body
-    /// What the invitation's key signed, and its signature; `nil` unless this is a join.
-    let invited: (message: Data, signature: Data)?
+    /// What the invitation's key or the recovery key signed, and its signature; `nil` for an entry that needs neither.
+    let countersigned: (message: Data, signature: Data)?
 
     /// What an entry says.
     enum Body: Sendable {
-        /// The group exists, with the author as its first member. It starts epoch 0. Body: the profile.
-        case genesis(DeviceProfile)
+        /// The group exists, with the author as its first member. It starts epoch 0. Body: the profile | the Ed25519
+        /// public key of the group's recovery code, 32 bytes.
+        case genesis(DeviceProfile, recoveryKey: Data)
         /// A device with the invitation's secret may join.
         case invite(Invite)
         /// The author, a new device, joins. Body: id of the invite's entry, 32 bytes | profile.
         case join(invite: EntryID, DeviceProfile)
         /// A device is no longer a member; a new epoch starts, whose key it does not get. Body: the device's id, 16
-        /// bytes | epoch keys.
-        case remove(DeviceID, EpochKeys)
+        /// bytes | epoch keys. With the recovery code it beats whatever the device did that its author did not know.
+        case remove(DeviceID, EpochKeys, withCode: Bool = false)
         /// A new epoch starts. Body: epoch keys.
         case rekey(EpochKeys)
         /// A device has been away for too long: it is no member until it joins again. Body: its id, 16 bytes.
         case forget(DeviceID)
+        /// The author has taken in all that is before this entry. No body.
+        case acknowledge
     }
 
     /// How a device presents itself when it joins.
@@ -97,16 +102,29 @@ struct GroupEntry: Sendable {
     /// The keys of the epoch that it starts; `nil` if it starts none, or is the genesis.
     var epochKeys: EpochKeys? {
         switch body {
-        case .remove(_, let keys), .rekey(let keys): keys
-        case .genesis, .invite, .join, .forget: nil
+        case .remove(_, let keys, _), .rekey(let keys): keys
+        case .genesis, .invite, .join, .forget, .acknowledge: nil
         }
     }
 
     /// The author's profile, if the entry makes it a member.
     var profile: DeviceProfile? {
         switch body {
-        case .genesis(let profile), .join(_, let profile): profile
-        case .invite, .remove, .rekey, .forget: nil
+        case .genesis(let profile, _), .join(_, let profile): profile
+        case .invite, .remove, .rekey, .forget, .acknowledge: nil
+        }
+    }
+
+    /// Whether it removes a device with the recovery code.
+    var isWithCode: Bool {
+        if case .remove(_, _, withCode: true) = body { true } else { false }
+    }
+
+    /// Whether it changes who is a member, so that other members acknowledge it.
+    var changesMembers: Bool {
+        switch body {
+        case .join, .remove: true
+        case .genesis, .invite, .rekey, .forget, .acknowledge: false
         }
     }
 

@@ -14,7 +14,6 @@ struct GroupGraph: Sendable {
     private var epochNumbers: [UInt32] = []
     /// The entries that an entry comes after.
     private var ancestors: [NumberSet] = []
-    private var isHead: [Bool] = []
 
     /// The entry's number; `nil` if it is not in the graph.
     func number(of id: EntryID) -> Int? { numbers[id] }
@@ -30,8 +29,26 @@ struct GroupGraph: Sendable {
     /// The number of the epoch that an entry starts; 0 for the genesis.
     func epochNumber(of entry: Int) -> UInt32 { epochNumbers[entry] }
 
-    /// The entries that are no parents of others.
-    var heads: [EntryID] { entries.indices.filter { isHead[$0] }.map { entries[$0].id } }
+    /// The entries that are in a set and before no entry of it, those that know the most first.
+    func heads(of set: NumberSet) -> [EntryID] {
+        let known = set.reduce(into: NumberSet()) { $0.formUnion(ancestors[$1]) }
+        return order.reversed().filter { set.contains($0) && !known.contains($0) }.map { entries[$0].id }
+    }
+
+    /// The entries of a set and all that they come after.
+    func closure(of set: NumberSet) -> NumberSet {
+        set.reduce(into: set) { $0.formUnion(ancestors[$1]) }
+    }
+
+    /// Whether all that an entry comes after is in a set.
+    func isClosed(_ set: NumberSet, before entry: Int) -> Bool { ancestors[entry].isSubset(of: set) }
+
+    /// The entries of a set that has all that they come after.
+    func keeping(_ set: NumberSet) -> GroupGraph {
+        var graph = GroupGraph()
+        for number in entries.indices where set.contains(number) { graph.add(entries[number]) }
+        return graph
+    }
 
     /// All numbers by depth, then time, then id: every entry follows those that it comes after, and the order depends
     /// on nothing but the set of entries.
@@ -50,17 +67,15 @@ struct GroupGraph: Sendable {
         for parent in parents {
             known.formUnion(ancestors[parent])
             known.insert(parent)
-            isHead[parent] = false
         }
         entries.append(entry)
         numbers[entry.id] = number
         depths.append(parents.isEmpty ? 0 : 1 + (parents.map { depths[$0] }.max() ?? 0))
-        let epoch = known.reduce(nil as UInt32?) { greatest, ancestor in
-            entries[ancestor].startsEpoch ? max(greatest ?? 0, epochNumbers[ancestor]) : greatest
+        let epoch = known.reduce(into: nil as UInt32?) { greatest, ancestor in
+            if entries[ancestor].startsEpoch { greatest = max(greatest ?? 0, epochNumbers[ancestor]) }
         }
         epochNumbers.append(epoch.map { entry.startsEpoch ? $0 + 1 : $0 } ?? 0)
         ancestors.append(known)
-        isHead.append(true)
     }
 
     /// The entries that an entry with these parents comes after.
@@ -90,18 +105,32 @@ struct NumberSet: Sendable {
         for index in other.words.indices { words[index] |= other.words[index] }
     }
 
+    func union(_ other: NumberSet) -> NumberSet {
+        var union = self
+        union.formUnion(other)
+        return union
+    }
+
+    func isSubset(of other: NumberSet) -> Bool {
+        words.indices.allSatisfy { index in
+            words[index] & ~(index < other.words.count ? other.words[index] : 0) == 0
+        }
+    }
+
     /// Passes each number to `combine`, ascending.
-    func reduce<Result>(_ start: Result, _ combine: (Result, Int) -> Result) -> Result {
+    func reduce<Result>(into start: Result, _ combine: (inout Result, Int) -> Void) -> Result {
         var result = start
         for (index, word) in words.enumerated() {
             var rest = word
             while rest != 0 {
-                result = combine(result, index << 6 | rest.trailingZeroBitCount)
+                combine(&result, index << 6 | rest.trailingZeroBitCount)
                 rest &= rest - 1
             }
         }
         return result
     }
 
-    func contains(where isWanted: (Int) -> Bool) -> Bool { reduce(false) { $0 || isWanted($1) } }
+    func contains(where isWanted: (Int) -> Bool) -> Bool {
+        reduce(into: false) { if !$0 { $0 = isWanted($1) } }
+    }
 }

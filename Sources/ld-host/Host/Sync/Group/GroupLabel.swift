@@ -12,12 +12,13 @@ enum GroupLabel: String, CaseIterable {
     case name = "localdata.sync/1 name of an address;"
     case valueHash = "localdata.sync/1 hash of a value;"
     case epochMark = "localdata.sync/1 mark of an epoch;"
-    // Derived from an epoch's key, from an agreement and from an invitation's secret.
+    // Derived from an epoch's key, from an agreement, and from the secret of an invitation or a recovery code.
     case recordKey = "localdata.sync/1 key of records;"
     case sharedKey = "localdata.sync/1 key between two devices;"
     case invitationID = "localdata.sync/1 id of an invitation;"
     case invitationSigningKey = "localdata.sync/1 signing key of an invitation;"
     case invitationBoxKey = "localdata.sync/1 box key of an invitation;"
+    case recoverySigningKey = "localdata.sync/1 signing key of a recovery code;"
     // Boxes.
     case logBox = "localdata.sync/1 sealed entry;"
     case epochBox = "localdata.sync/1 sealed key of an epoch;"
@@ -30,6 +31,7 @@ enum GroupLabel: String, CaseIterable {
     case entrySignature = "localdata.sync/1 signature of an entry;"
     case recordSignature = "localdata.sync/1 signature of records;"
     case joinSignature = "localdata.sync/1 signature by an invitation;"
+    case recoverySignature = "localdata.sync/1 signature by a recovery code;"
 
     /// The label as UTF-8.
     var bytes: [UInt8] { Array(rawValue.utf8) }

@@ -6,18 +6,22 @@ package import LocalDataAPI
 extension GroupLog {
     /// Creates a group with this device as its only member. Publish ``entries``.
     ///
+    /// - Returns: The log, the group's keys, and its recovery code, which nothing else has.
     /// - Throws: `invalidOptions` if the name is not allowed.
     package static func creating(
         by device: DeviceKeys, named name: String, role: DeviceRole, at time: UInt64, _ crypto: GroupCrypto
-    ) throws(StorageError) -> (log: GroupLog, keys: GroupKeys) {
+    ) throws(StorageError) -> (log: GroupLog, keys: GroupKeys, code: RecoveryCode) {
         let (secret, epochKey) = (try crypto.randomKey(), try crypto.randomKey())
+        let code = try RecoveryCode(creatingWith: crypto)
         let signed = try GroupEntry.signed(
-            .genesis(try profile(of: device, name, role)), of: nil, by: device, at: time, after: [], crypto)
+            .genesis(try profile(of: device, name, role), recoveryKey: code.publicKey), of: nil, by: device, at: time,
+            after: [], crypto)
         let group = try GroupEntry.id(of: signed, crypto)
         let keys = try GroupKeys(group: group, secret: secret, epochs: [group.epoch: epochKey], crypto)
         var log = GroupLog(of: keys, crypto)
+        log.owner = device.id
         _ = try log.publish(signed)
-        return (log, keys)
+        return (log, keys, code)
     }
 
     /// Invites a device.
@@ -51,29 +55,51 @@ extension GroupLog {
     /// Removes a member and starts a new epoch; `keys.opening(log, with: device)` then has its key. A member that
     /// removes itself leaves: it knows the new key, so another one has to start one more epoch.
     ///
-    /// - Throws: `permissionDenied` if this device is no member; `notFound` if the other is none; `unsupported` if it
-    ///   is the last one.
+    /// - Parameter code: The group's recovery code. With it, the removal counts even if the other device has removed
+    ///   this one, also if that is known here.
+    /// - Throws: `permissionDenied` if this device is no member, or the code is another group's; `notFound` if the
+    ///   other is none; `unsupported` if it is the last one.
     package mutating func remove(
-        _ id: DeviceID, by device: DeviceKeys, at time: UInt64
+        _ id: DeviceID, by device: DeviceKeys, at time: UInt64, with code: RecoveryCode? = nil
     ) throws(StorageError) -> Data {
-        try requireMember(device)
-        guard (state.members + state.forgotten).contains(where: { $0.id == id }) else { throw notFound(id) }
-        guard state.members.contains(where: { $0.id != id }) else {
+        let base = code == nil ? self : without(removalsOf: device.id, by: id)
+        if let code { try requireOwn(code) }
+        try base.requireMember(device)
+        // With the code also one whose removal is disputed.
+        let removable = base.state.members + base.state.forgotten + (code == nil ? [] : state.removed)
+        guard removable.contains(where: { $0.id == id }) else { throw notFound(id) }
+        guard base.state.members.contains(where: { $0.id != id }) else {
             throw StorageError(
                 .unsupported, "the last member of a sync group cannot be removed",
                 hint: "leave it instead: ld-host sync leave")
         }
-        return try publish(try signed(.remove(id, try newEpoch(without: id, by: device)), by: device, at: time))
+        let keys = try base.newEpoch(without: id, by: device)
+        return try publish(
+            try base.signed(.remove(id, keys, withCode: code != nil), by: device, at: time, code: code))
     }
 
-    /// Starts a new epoch with the present members, as ``GroupState/rekeyer`` asks; `keys.opening(log, with: device)`
-    /// then has its key.
+    private func requireOwn(_ code: RecoveryCode) throws(StorageError) {
+        guard case .genesis(_, code.publicKey) = graph.entries.first?.body else {
+            throw StorageError(
+                .permissionDenied, "the recovery code is not the one of this sync group",
+                hint: "it was shown by the 'ld-host sync init' that made the group")
+        }
+    }
+
+    /// Says that this device has taken in all that is in the log; see ``owesAcknowledgement(_:)``.
+    package mutating func acknowledge(by device: DeviceKeys, at time: UInt64) throws(StorageError) -> Data {
+        try requireMember(device)
+        return try publish(try signed(.acknowledge, by: device, at: time))
+    }
+
+    /// Starts a new epoch with the present members, as ``GroupState/needsRekey`` asks;
+    /// `keys.opening(log, with: device)` then has its key.
     package mutating func rekey(by device: DeviceKeys, at time: UInt64) throws(StorageError) -> Data {
         try requireMember(device)
         return try publish(try signed(.rekey(try newEpoch(by: device)), by: device, at: time))
     }
 
-    /// Says that a member has been away for too long; it has to join again.
+    /// Says that a member has been away for too long; it has to join again. A new epoch is then needed.
     ///
     /// - Throws: `permissionDenied` if this device is no member; `notFound` if the other is none; `unsupported` if it
     ///   is this device itself.
@@ -93,20 +119,23 @@ extension GroupLog {
 // MARK: - Joining
 
 extension GroupLog {
+    /// Reads published entries, and passes them on until the closure returns false. It may be called again.
+    package typealias Reading = (_ take: (Data) -> Bool) throws(StorageError) -> Void
+
     /// Joins a group as a new device.
     ///
-    /// - Parameter entries: Published entries of the group, the invitation's among them. Others are ignored.
+    /// - Parameter read: Reads published entries of the group, the invitation's among them. Others are ignored.
     /// - Returns: The log, the group's keys, and the entry to publish.
     /// - Throws: `notFound` if the invitation's entry is not among the entries; `cannotOpen` if the invitation has
     ///   ended.
     package static func joining(
-        _ entries: some Sequence<Data>, by invitation: Invitation, as device: DeviceKeys, named name: String,
-        role: DeviceRole, at time: UInt64, _ crypto: GroupCrypto
+        by invitation: Invitation, as device: DeviceKeys, named name: String, role: DeviceRole, at time: UInt64,
+        _ crypto: GroupCrypto, reading read: Reading
     ) throws(StorageError) -> (log: GroupLog, keys: GroupKeys, entry: Data) {
-        let entries = Array(entries)
-        let keys = try keys(for: invitation, in: entries, crypto)
+        let keys = try keys(for: invitation, crypto, reading: read)
         var log = GroupLog(of: keys, crypto)
-        log.add(contentsOf: entries)
+        log.owner = device.id
+        try log.add(reading: read)
         guard let open = log.state.invitations.first(where: { $0.id == invitation.id }) else {
             throw ended("was used, or a later change of the group's members ended it")
         }
@@ -119,7 +148,7 @@ extension GroupLog {
         }
         let signed = try GroupEntry.signed(
             .join(invite: invite.id, try profile(of: device, name, role)), of: log.group, by: device, at: time,
-            after: log.graph.heads, invitation: invitation, crypto)
+            after: log.heads, invitation: invitation, crypto)
         let entry = try log.publish(signed)
         guard log.state.member(device.id) != nil else { throw ended("does not let this device join") }
         return (log, keys, entry)
@@ -127,18 +156,21 @@ extension GroupLog {
 
     /// The keys in the invitation's box.
     private static func keys(
-        for invitation: Invitation, in entries: [Data], _ crypto: GroupCrypto
+        for invitation: Invitation, _ crypto: GroupCrypto, reading read: Reading
     ) throws(StorageError) -> GroupKeys {
-        for bytes in entries {
+        var found: GroupKeys?
+        try read { bytes in
             guard let entry = try? PublishedEntry(bytes), let box = entry.invitation, box.id == invitation.id else {
-                continue
+                return true
             }
             // Anybody can write such an id; only the right box opens, and only the right entry.
             guard let keys = try? GroupKeys(opening: box, with: invitation, crypto),
                 (try? entry.opened(with: keys.logKey, of: keys.group, crypto)) != nil
-            else { continue }
-            return keys
+            else { return true }
+            found = keys
+            return false
         }
+        if let found { return found }
         throw StorageError(
             .notFound, "the transport has no invitation with this code",
             hint: "check that both devices use the same folder or server, and that the invitation has arrived there")
@@ -153,9 +185,9 @@ extension GroupLog {
 
 extension GroupLog {
     private func signed(
-        _ body: GroupEntry.Body, by device: DeviceKeys, at time: UInt64
+        _ body: GroupEntry.Body, by device: DeviceKeys, at time: UInt64, code: RecoveryCode? = nil
     ) throws(StorageError) -> Data {
-        try GroupEntry.signed(body, of: group, by: device, at: time, after: graph.heads, crypto)
+        try GroupEntry.signed(body, of: group, by: device, at: time, after: heads, code: code, crypto)
     }
 
     private static func profile(

@@ -8,17 +8,34 @@ package import LocalDataAPI
 /// ``PublishedEntry`` for the form.
 ///
 /// An entry that its author did not sign, that another group made, or that breaks the form is refused, and never
-/// counts. One that its author had no right to make is kept, for an entry that arrives later may show that it had; it
-/// just has no effect. A device that was removed can so add entries without effect, until the log is full: fetch
-/// entries of members only.
+/// counts. One that its author had no right to make is *void*: no entry names it as a parent, and it is not kept. Kept
+/// are those of ``owner``, those that a valid one comes after, one disputed removal of each member by each other, and
+/// one join in vain under each invitation. Some more void ones are in memory only, for an entry that arrives soon may
+/// show that they count; see ``lacksParents`` for one that arrives later. So a device that was removed adds nothing
+/// that lasts.
+///
+/// Adding entries takes a time that grows with their number only, as long as the log does not grow.
 package struct GroupLog: Sendable {
-    /// The most entries, with those that wait.
+    /// The most entries that are kept.
     package static let mostEntries = 4096
     /// The most entries that wait for parents.
     package static let mostWaiting = 1024
+    /// The most of them that no member has made.
+    static let mostStrangersWaiting = 512
+    /// The most void entries in memory beside those that are kept.
+    static let mostVoid = 256
+    /// How many entries are added before it is decided which of them count.
+    private static let batch = 256
+    /// The number of the most senior members that acknowledge what others have done: a few witnesses are enough, and
+    /// in a group of many devices, acknowledgements by all of them would soon fill the log.
+    static let witnesses = 9
 
     /// The group's id.
     package let group: EntryID
+    /// The device whose log this is: its own entries are kept, whatever they count for.
+    package internal(set) var owner: DeviceID?
+    /// A rule that a test leaves out.
+    var leavesOut: GroupRule?
     /// What the entries say together.
     package private(set) var state: GroupState
     /// How many entries were refused since the log was opened.
@@ -26,7 +43,10 @@ package struct GroupLog: Sendable {
 
     private(set) var graph = GroupGraph()
     let crypto: GroupCrypto
-    private let logKey: SecretBytes
+    let logKey: SecretBytes
+    private var valid = NumberSet()
+    private var kept = NumberSet()
+    private var keptCount = 0
     /// The published form of each entry, as it arrived first.
     private var published: [EntryID: Data] = [:]
     private var waiting: [EntryID: GroupEntry] = [:]
@@ -38,23 +58,46 @@ package struct GroupLog: Sendable {
         self.group = group
         self.logKey = logKey
         self.crypto = crypto
-        state = GroupState(of: graph, group: group)
+        state = GroupState(of: graph, GroupVerdicts(of: graph), group: group)
     }
 
-    /// All entries in their published form: first those that are in effect or void, each behind its parents, then
-    /// those that wait.
+    /// All entries that are kept in their published form: first those that are in effect or void, each behind its
+    /// parents, then those that wait.
     package var entries: [Data] {
-        let ids = graph.order.map { graph.entries[$0].id } + waiting.keys.sorted()
-        return ids.compactMap { published[$0] }
+        let removed = Set(state.removed.map(\.id))
+        let waiting = waiting.filter { !removed.contains($0.value.author) }
+        return identified.map(\.published) + waiting.keys.sorted().compactMap { published[$0] }
     }
 
-    /// The entries that are in effect or void in their published form, with their ids.
+    /// The entries that are kept and do not wait in their published form, with their ids.
     package var identified: [(id: EntryID, published: Data)] {
-        graph.order.map { graph.entries[$0].id }.compactMap { id in published[id].map { (id, $0) } }
+        graph.order.filter { kept.contains($0) }.map { graph.entries[$0].id }.compactMap { id in
+            published[id].map { (id, $0) }
+        }
     }
+
+    /// The entries that count and that no other one that counts comes after, those that know the most first: the
+    /// parents of the next entry.
+    var heads: [EntryID] { graph.heads(of: valid) }
 
     /// How many entries wait for parents.
     package var waitingCount: Int { waiting.count }
+
+    /// Whether a member has made an entry whose parents are missing: they were not kept, since they did not count yet.
+    package var lacksParents: Bool { waiting.values.contains { state.member($0.author) != nil } }
+
+    /// Whether a device has to acknowledge what others have done: then they can show that it knew.
+    package func owesAcknowledgement(_ device: DeviceID) -> Bool {
+        guard state.members.count > 1, state.members.prefix(Self.witnesses).contains(where: { $0.id == device }) else {
+            return false
+        }
+        let own = valid.reduce(into: NumberSet()) { if graph.entries[$1].author == device { $0.insert($1) } }
+        let known = graph.closure(of: own)
+        return valid.contains { number in
+            let entry = graph.entries[number]
+            return entry.changesMembers && entry.author != device && !known.contains(number)
+        }
+    }
 
     /// Adds a published entry. One that is already there changes nothing.
     ///
@@ -64,7 +107,7 @@ package struct GroupLog: Sendable {
     @discardableResult
     package mutating func add(_ entry: Data) throws(StorageError) -> Bool {
         let isNew = try insert(entry)
-        if isNew { state = GroupState(of: graph, group: group) }
+        if isNew { decide() }
         return isNew
     }
 
@@ -73,10 +116,36 @@ package struct GroupLog: Sendable {
     /// - Returns: How many are new.
     @discardableResult
     package mutating func add(contentsOf entries: some Sequence<Data>) -> Int {
-        var added = 0
-        for entry in entries where (try? insert(entry)) == true { added += 1 }
-        if added > 0 { state = GroupState(of: graph, group: group) }
+        var (added, undecided) = (0, 0)
+        for entry in entries where (try? insert(entry)) == true {
+            added += 1
+            undecided += 1
+            if undecided == Self.batch {
+                decide()
+                undecided = 0
+            }
+        }
+        if undecided > 0 { decide() }
         return added
+    }
+
+    /// Adds all entries that a reading brings, as many as there are: those that do not count fill neither the log nor
+    /// the memory.
+    package mutating func add(reading read: Reading) throws(StorageError) {
+        var batch: [Data] = []
+        // Each member publishes all of them.
+        var known: Set<Data> = []
+        try read { entry in
+            if known.count >= Self.mostEntries { known = [] }
+            guard known.insert(entry).inserted else { return true }
+            batch.append(entry)
+            if batch.count == Self.batch {
+                add(contentsOf: batch)
+                batch = []
+            }
+            return true
+        }
+        add(contentsOf: batch)
     }
 
     /// Seals signed bytes and adds them as an entry of this device.
@@ -89,6 +158,78 @@ package struct GroupLog: Sendable {
         try add(entry)
         return entry
     }
+
+    /// The log as it would be without what a device has said of another one, and without what came of that.
+    func without(removalsOf device: DeviceID, by author: DeviceID) -> GroupLog {
+        var copy = self
+        let gone = graph.entries.indices.filter { number in
+            if graph.entries[number].author == author, case .remove(device, _, _) = graph.entries[number].body {
+                true
+            } else {
+                false
+            }
+        }
+        let rest = graph.entries.indices.reduce(into: NumberSet()) { rest, number in
+            if !gone.contains(where: { $0 == number || graph.comes($0, before: number) }) { rest.insert(number) }
+        }
+        copy.graph = graph.keeping(rest)
+        copy.decide()
+        return copy
+    }
+}
+
+// MARK: - Deciding
+
+extension GroupLog {
+    /// Decides which entries count, and discards void ones if there are many.
+    private mutating func decide() {
+        settle()
+        guard graph.entries.count - keptCount > Self.mostVoid else { return }
+        for number in graph.entries.indices where !kept.contains(number) { published[graph.entries[number].id] = nil }
+        graph = graph.keeping(kept)
+        settle()
+    }
+
+    private mutating func settle() {
+        let verdicts = GroupVerdicts(of: graph, leavingOut: leavesOut)
+        state = GroupState(of: graph, verdicts, group: group)
+        (valid, kept) = (NumberSet(), NumberSet())
+        for number in graph.entries.indices {
+            let isOwn = graph.entries[number].author == owner
+            if verdicts.isValid(number) || leavesOut == .voidIsDiscarded { valid.insert(number) }
+            // What was pardoned was valid before, and made others void.
+            if isOwn || !verdicts.pardoned.isEmpty { kept.insert(number) }
+        }
+        kept = graph.closure(of: kept.union(valid))
+        keepDisputed(verdicts)
+        keptCount = kept.reduce(into: 0) { count, _ in count += 1 }
+    }
+
+    /// Keeps those void entries that the verdicts on others may depend on: those that can make a circle, and the signs
+    /// that somebody has a key.
+    private mutating func keepDisputed(_ verdicts: GroupVerdicts) {
+        struct Pair: Hashable {
+            let (author, device): (DeviceID, DeviceID)
+        }
+        let joined = Set(verdicts.joined)
+        var removals: Set<Pair> = []
+        var invites: Set<EntryID> = []
+        for number in verdicts.order where !kept.contains(number) && graph.isClosed(kept, before: number) {
+            let entry = graph.entries[number]
+            switch entry.body {
+            case .remove(let device, _, _):
+                guard joined.contains(entry.author), joined.contains(device),
+                    removals.insert(Pair(author: entry.author, device: device)).inserted
+                else { continue }
+            case .join(let invite, _):
+                guard let number = graph.number(of: invite), verdicts.isValid(number),
+                    invites.insert(invite).inserted
+                else { continue }
+            case .genesis, .invite, .rekey, .forget, .acknowledge: continue
+            }
+            kept.insert(number)
+        }
+    }
 }
 
 // MARK: - Adding
@@ -98,25 +239,40 @@ extension GroupLog {
         do throws(StorageError) {
             let entry = try PublishedEntry(bytes).opened(with: logKey, of: group, crypto)
             guard published[entry.id] == nil else { return false }
-            let isReady = entry.parents.allSatisfy { graph.number(of: $0) != nil }
-            guard published.count < Self.mostEntries, isReady || waiting.count < Self.mostWaiting else {
-                throw StorageError(
-                    .valueTooLarge,
-                    "the log of the sync group is full: \(published.count) entries, \(waiting.count) wait",
-                    hint: "start a new group: ld-host sync leave on every device, then ld-host sync init on one")
-            }
-            if isReady {
+            if entry.parents.allSatisfy({ graph.number(of: $0) != nil }) {
+                guard keptCount < Self.mostEntries else { throw full }
                 try GroupCheck(entry, in: graph, crypto).check()
                 graph.add(entry)
+                published[entry.id] = bytes
+                connectWaiting()
             } else {
+                try makeRoom(for: entry)
                 waiting[entry.id] = entry
+                published[entry.id] = bytes
             }
-            published[entry.id] = bytes
-            if isReady { connectWaiting() }
             return true
         } catch {
             refused += 1
             throw error
+        }
+    }
+
+    private var full: StorageError {
+        StorageError(
+            .valueTooLarge,
+            "the log of the sync group is full: \(keptCount) entries, \(waiting.count) wait",
+            hint: "start a new group: ld-host sync leave on every device, then ld-host sync init on one")
+    }
+
+    /// Makes room for an entry that waits. Those of members come first.
+    private mutating func makeRoom(for entry: GroupEntry) throws(StorageError) {
+        if state.member(entry.author) != nil {
+            guard waiting.count >= Self.mostWaiting else { return }
+            guard let stranger = waiting.values.first(where: { state.member($0.author) == nil }) else { throw full }
+            (waiting[stranger.id], published[stranger.id]) = (nil, nil)
+        } else {
+            let strangers = waiting.values.count { state.member($0.author) == nil }
+            guard strangers < Self.mostStrangersWaiting else { throw full }
         }
     }
 

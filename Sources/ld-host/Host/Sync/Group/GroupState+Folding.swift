@@ -3,8 +3,8 @@ internal import LocalDataAPI
 
 extension GroupState {
     /// What the entries of a graph say together.
-    init(of graph: GroupGraph, group: EntryID) {
-        let fold = GroupFolding(graph)
+    init(of graph: GroupGraph, _ verdicts: GroupVerdicts, group: EntryID) {
+        let fold = GroupFolding(graph, verdicts)
         self.init(
             group: group, members: fold.profiles(of: fold.members), removed: fold.profiles(of: fold.removed),
             forgotten: fold.profiles(of: fold.forgotten), epoch: fold.epoch, needsRekey: fold.needsRekey,
@@ -20,10 +20,9 @@ private struct GroupFolding {
     let removed: Set<DeviceID>
     let forgotten: Set<DeviceID>
 
-    init(_ graph: GroupGraph) {
+    init(_ graph: GroupGraph, _ verdicts: GroupVerdicts) {
         self.graph = graph
-        verdicts = GroupVerdicts(of: graph)
-        let verdicts = verdicts
+        self.verdicts = verdicts
         members = Set(verdicts.members)
         removed = Set(verdicts.joined.filter { !verdicts.removals(of: $0).isEmpty })
         forgotten = Set(verdicts.joined).subtracting(members).subtracting(removed)
@@ -44,13 +43,13 @@ private struct GroupFolding {
         return GroupState.Epoch(number: graph.epochNumber(of: start), id: graph.entries[start].id.epoch)
     }
 
-    /// Whether the devices that may know the current epoch's key are not the members. Forgotten devices may know it.
+    /// Whether the devices that may know the current epoch's key are not the members.
     var needsRekey: Bool {
         guard let start = epochStart else { return false }
         let entry = graph.entries[start]
         let knowing = invited(to: entry.id.epoch).union([entry.author]).union(
             entry.epochKeys?.boxes.keys.map { $0 } ?? [])
-        return !members.isSubset(of: knowing) || !knowing.isSubset(of: members.union(forgotten))
+        return members != knowing
     }
 
     /// Devices that used a valid invitation with an epoch's key, even those whose join is void.

@@ -51,8 +51,8 @@ package struct GroupState: Equatable, Sendable {
     /// The current epoch.
     package let epoch: Epoch
     /// Whether a device that is no member may know the current epoch's key, or a member may lack it: after concurrent
-    /// removals, after a member left, after a join that was concurrent to a removal, or one that was refused. The most
-    /// senior member then starts a new epoch; see ``rekeyer``.
+    /// removals, after a member left or was forgotten, after a join that was concurrent to a removal, or one that was
+    /// refused. A member that finds this starts a new epoch before it publishes anything.
     package let needsRekey: Bool
     /// Unused invitations by id, expired ones too.
     package let invitations: [OpenInvitation]
@@ -69,7 +69,4 @@ package struct GroupState: Equatable, Sendable {
     /// the most senior one with the role `phone`, or else the most senior one with the role `all`; `nil` if all are
     /// watches.
     package var lead: Member? { members.first { $0.role == .phone } ?? members.first { $0.role == .all } }
-
-    /// The member that has to start a new epoch now, if one is needed.
-    package var rekeyer: DeviceID? { needsRekey ? members.first?.id : nil }
 }

@@ -10,38 +10,53 @@ internal import LocalDataAPI
 ///    ``GroupGraph/order``, unless a valid *forget* of the device is before the entry and not before that join. The
 ///    earlier the join in the order, the more *senior* the device.
 /// 3. An entry of an author without standing is void, except a join.
-/// 4. An entry is void if a valid *remove* of its author is before it, or if one is concurrent to it whose author is
-///    more senior than its own. So a senior member's removal wins over what the removed device did at the same time, a
-///    junior's does not: of two members that remove each other, the senior stays.
-/// 5. A *join* is void if its invite is void; if a valid join under the same invite precedes it in the order; if the
+/// 4. *A removal is final.* What a device does, and a join under an invite of that device, is void if a valid *remove*
+///    of the device is before it. If one is concurrent to it, it is void unless it is *witnessed*: a third device had
+///    taken it in before it knew of the removal. That is, a valid entry of that device is after it and not after the
+///    removal, and the device had validly joined before the removal. So nobody is a witness who joined by what is in
+///    question, and a removed device that makes entries with an old copy of the log finds no witness any more.
+/// 5. When two devices remove each other, and neither knew of it, one of the removals beats the other: the one with a
+///    witness; if both or none have one, the one that leaves out no earlier entry of its own author that the other's
+///    author knew; or else that of the more senior author.
+/// 6. A removal *with the recovery code* is valid. It makes void all that the device does, and all joins under its
+///    invites, that are not before it, witnessed or not. Nothing makes it void but another one with the code, which is
+///    before it, or concurrent to it and the first in the order.
+/// 7. A *join* is void if its invite is void; if a valid join under the same invite precedes it in the order; if the
 ///    device has standing at it, or was removed before it; or if a valid entry started an epoch and its author knew the
 ///    invite but not the join: a new epoch ends the invitations that its author knew.
-/// 6. A *remove* is void if its device has never joined before it, or was removed before it; a *forget* if its device
+/// 8. A *remove* is void if its device has never joined before it, or was removed before it; a *forget* if its device
 ///    has no standing at it, or if a valid forget of its author by a more senior one is concurrent to it.
-/// 7. A group has a member. If all of this leaves nobody, as when all leave at the same time, the valid forgets of the
+/// 9. A group has a member. If all of this leaves nobody, as when all leave at the same time, the valid forgets of the
 ///    device that joined first and was not removed are void, or else the valid removals of the device whose last
 ///    removal is the last in the order; then everything is decided again.
 ///
-/// An entry is decided when all that it depends on is. Entries of dishonest members can depend on each other in a
-/// circle. Then the one of the most senior author that is not decided, the first in the order, is valid, and so on.
+/// An entry is decided when all that it depends on is. Entries can depend on each other in a circle: a removed device
+/// may remove the witnesses of its removal. Then one that is disputed and has a witness for all that is known so far is
+/// valid; of several, or without one, that of the most senior author, the first in the order; and so on. So a
+/// removed device that is alone loses, since it has no witness.
+///
+/// All this depends on the set of entries alone, so devices with the same entries agree, in whatever order these came.
+/// No rule asks for an entry that is void, except in a circle. So devices need not keep void entries; see
+/// ``GroupLog``.
 struct GroupVerdicts {
-    private let graph: GroupGraph
+    let graph: GroupGraph
     /// Numbers of entries in the order.
     let order: [Int]
     /// The place of each entry in the order, by number.
     let places: [Int]
     private var verdicts: [Bool?]
     private var joins: [DeviceID: [Int]] = [:]
-    private var removals: [DeviceID: [Int]] = [:]
+    private(set) var removals: [DeviceID: [Int]] = [:]
     private var forgets: [DeviceID: [Int]] = [:]
     private var joinsByInvite: [EntryID: [Int]] = [:]
     /// Entries that start an epoch, without the genesis.
     private var epochStarts: [Int] = []
-    /// Entries that rule 7 makes void.
-    private var pardoned: Set<Int> = []
+    /// Entries that rule 9 makes void.
+    private(set) var pardoned: Set<Int> = []
+    let leftOut: GroupRule?
 
-    init(of graph: GroupGraph) {
-        self.graph = graph
+    init(of graph: GroupGraph, leavingOut rule: GroupRule? = nil) {
+        (self.graph, leftOut) = (graph, rule)
         order = graph.order
         var places = [Int](repeating: 0, count: order.count)
         for (place, entry) in order.enumerated() { places[entry] = place }
@@ -85,7 +100,7 @@ struct GroupVerdicts {
     /// Whether a new epoch ended an invitation.
     func isEnded(_ invite: Int) -> Bool { epochStarts.contains { isValid($0) && graph.comes(invite, before: $0) } }
 
-    /// Rule 7: the entries that are void so that the group has a member; `nil` if there are none.
+    /// Rule 9: the entries that are void so that the group has a member; `nil` if there are none.
     private func pardons() -> [Int]? {
         let staying = joined.filter { removals(of: $0).isEmpty }
         let first = staying.min { firstJoin(of: $0) < firstJoin(of: $1) }
@@ -109,42 +124,14 @@ struct GroupVerdicts {
         if entry.epochKeys != nil { epochStarts.append(number) }
         switch entry.body {
         case .join(let invite, _): joinsByInvite[invite, default: []].append(number)
-        case .remove(let device, _): removals[device, default: []].append(number)
+        case .remove(let device, _, _): removals[device, default: []].append(number)
         case .forget(let device): forgets[device, default: []].append(number)
-        case .genesis, .invite, .rekey: break
+        case .genesis, .invite, .rekey, .acknowledge: break
         }
     }
 }
 
 // MARK: - Deciding
-
-/// What is known about a question whose answer depends on other verdicts.
-private enum Answer {
-    case yes
-    case no
-    case open
-
-    /// Whether one of the answers is yes; open if that is not known yet.
-    static func any(_ entries: some Sequence<Int>, _ answer: (Int) -> Answer) -> Answer {
-        var result = Answer.no
-        for entry in entries {
-            switch answer(entry) {
-            case .yes: return .yes
-            case .open: result = .open
-            case .no: continue
-            }
-        }
-        return result
-    }
-}
-
-/// A device's standing at an entry.
-private enum Standing {
-    /// It is a member by this join.
-    case member(Int)
-    case none
-    case open
-}
 
 extension GroupVerdicts {
     private mutating func decideAll() {
@@ -160,12 +147,13 @@ extension GroupVerdicts {
         }
     }
 
-    /// What decides first in a circle: the author's seniority, then the place.
-    private func rank(_ entry: Int) -> (Int, Int) {
+    /// What decides first in a circle: whether it has witnesses, the author's seniority, then the place.
+    private func rank(_ entry: Int) -> (Int, Int, Int) {
+        let doubt = leftOut != .witnessedComesFirst && mayBeWitnessed(entry) ? 0 : 1
         guard case .member(let join) = standing(of: graph.entries[entry].author, at: entry) else {
-            return (Int.max, places[entry])
+            return (doubt, Int.max, places[entry])
         }
-        return (places[join], places[entry])
+        return (doubt, places[join], places[entry])
     }
 
     /// Whether an entry is valid; `nil` if that depends on entries that are not decided yet.
@@ -176,13 +164,12 @@ extension GroupVerdicts {
             switch entry.body {
             case .genesis: .no
             case .join(let invite, _): isJoinVoid(number, by: entry.author, under: invite)
-            case .invite, .rekey: isVoid(number, by: entry.author)
-            case .remove(let device, _):
-                either(isVoid(number, by: entry.author), isNoTarget(device, ofRemoval: number))
+            case .invite, .rekey, .acknowledge: isVoid(number, by: entry.author)
+            case .remove(_, _, withCode: true): isBeatenWithCode(number, by: entry.author)
+            case .remove(let device, _, _):
+                isVoid(number, by: entry.author) || isNoTarget(device, ofRemoval: number)
             case .forget(let device):
-                either(
-                    isVoid(number, by: entry.author, or: forgets[entry.author] ?? []),
-                    lacksStanding(device, at: number))
+                isVoid(number, by: entry.author, or: forgets[entry.author] ?? []) || lacksStanding(device, at: number)
             }
         return switch isVoid {
         case .yes: false
@@ -191,50 +178,45 @@ extension GroupVerdicts {
         }
     }
 
-    private func either(_ first: Answer, _ second: @autoclosure () -> Answer) -> Answer {
-        if first == .yes { return .yes }
-        let second = second()
-        return second == .no ? first : second
-    }
-
-    /// Rules 3 and 4; of the other entries, only concurrent ones count.
+    /// Rules 3 and 4; of the other entries, only concurrent ones of more senior devices count.
     private func isVoid(_ number: Int, by author: DeviceID, or others: [Int] = []) -> Answer {
-        let others = others.filter { graph.areConcurrent($0, number) }
+        let isEnded = isEnded(number, byRemovalOf: author)
+        if isEnded == .yes { return .yes }
         switch standing(of: author, at: number) {
         case .none: return .yes
         case .open: return .open
         case .member(let join):
-            return Answer.any((removals[author] ?? []) + others) { removal in removes(removal, number, by: join) }
+            return Answer.any(others) { other in
+                graph.areConcurrent(other, number) ? both(answer(other), isMoreSenior(other, than: join)) : .no
+            } || isEnded
         }
     }
 
-    /// Whether a removal of the author of an entry makes that void. `join` is the author's standing.
-    private func removes(_ removal: Int, _ number: Int, by join: Int) -> Answer {
-        if graph.comes(removal, before: number) { return answer(removal) }
-        guard graph.areConcurrent(removal, number) else { return .no }
-        switch standing(of: graph.entries[removal].author, at: removal) {
-        case .none: return .no
-        case .open: return verdicts[removal] == false ? .no : .open
-        case .member(let senior): return places[senior] < places[join] ? answer(removal) : .no
+    /// Whether the author of an entry joined before another join.
+    func isMoreSenior(_ entry: Int, than join: Int) -> Answer {
+        switch standing(of: graph.entries[entry].author, at: entry) {
+        case .none: .no
+        case .open: .open
+        case .member(let senior): places[senior] < places[join] ? .yes : .no
         }
     }
 
-    /// Rule 5.
+    /// Rule 7.
     private func isJoinVoid(_ number: Int, by device: DeviceID, under invite: EntryID) -> Answer {
         guard let invite = graph.number(of: invite) else { return .yes }
         let siblings = joins(under: graph.entries[invite].id).filter { places[$0] < places[number] }
         let enders = epochStarts.filter { graph.comes(invite, before: $0) && !graph.comes(number, before: $0) }
-        return either(
-            either(inverse(answer(invite)), wasRemoved(device, before: number)),
-            either(
-                either(Answer.any(siblings, answer), Answer.any(enders, answer)),
-                inverse(lacksStanding(device, at: number))))
+        return inverse(answer(invite)) || wasRemoved(device, before: number)
+            || (leftOut == .invitationsEndWithTheirAuthor
+                ? .no : isEnded(number, byRemovalOf: graph.entries[invite].author))
+            || Answer.any(siblings, answer) || Answer.any(enders, answer)
+            || inverse(lacksStanding(device, at: number))
     }
 
-    /// Rule 6, for removals.
+    /// Rule 8, for removals.
     private func isNoTarget(_ device: DeviceID, ofRemoval number: Int) -> Answer {
         let earlier = joins(of: device).filter { graph.comes($0, before: number) }
-        return either(inverse(Answer.any(earlier, answer)), wasRemoved(device, before: number))
+        return inverse(Answer.any(earlier, answer)) || wasRemoved(device, before: number)
     }
 
     private func wasRemoved(_ device: DeviceID, before number: Int) -> Answer {
@@ -250,10 +232,10 @@ extension GroupVerdicts {
     }
 
     /// Rule 2.
-    private func standing(of device: DeviceID, at number: Int) -> Standing {
+    func standing(of device: DeviceID, at number: Int) -> Standing {
         if case .genesis = graph.entries[number].body { return .member(number) }
         for join in joins(of: device).reversed() where graph.comes(join, before: number) {
-            switch either(inverse(answer(join)), isForgotten(device, since: join, at: number)) {
+            switch inverse(answer(join)) || isForgotten(device, since: join, at: number) {
             case .no: return .member(join)
             case .open: return .open
             case .yes: continue
@@ -268,13 +250,5 @@ extension GroupVerdicts {
         )
     }
 
-    private func answer(_ entry: Int) -> Answer { verdicts[entry].map { $0 ? .yes : .no } ?? .open }
-
-    private func inverse(_ answer: Answer) -> Answer {
-        switch answer {
-        case .yes: .no
-        case .no: .yes
-        case .open: .open
-        }
-    }
+    func answer(_ entry: Int) -> Answer { verdicts[entry].map { $0 ? .yes : .no } ?? .open }
 }
