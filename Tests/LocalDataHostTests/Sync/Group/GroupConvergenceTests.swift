@@ -31,6 +31,10 @@ import Testing
         #expect(!state.members.isEmpty, "seed \(seed)")
         let groups = [state.members, state.removed, state.forgotten].map { Set($0.map(\.id)) }
         #expect(groups.reduce(Set()) { $0.union($1) }.count == groups.reduce(0) { $0 + $1.count }, "seed \(seed)")
+        // As a device stores it, and reads it again.
+        var kept = GroupLog(of: first.keys, first.crypto)
+        kept.add(contentsOf: expected.entries)
+        #expect(kept.state == state, "seed \(seed): what is kept")
         // One by one, and each entry twice.
         var log = GroupLog(of: first.keys, first.crypto)
         for entry in entries.shuffled(using: &generator) {

@@ -128,6 +128,14 @@ struct GroupEntry: Sendable {
         }
     }
 
+    /// Whether it says of a device that it is no member any more.
+    var takesStanding: Bool {
+        switch body {
+        case .remove, .forget: true
+        case .genesis, .invite, .join, .rekey, .acknowledge: false
+        }
+    }
+
     /// Whether it starts an epoch.
     var startsEpoch: Bool {
         if case .genesis = body { true } else { epochKeys != nil }

@@ -9,10 +9,10 @@ package import LocalDataAPI
 ///
 /// An entry that its author did not sign, that another group made, or that breaks the form is refused, and never
 /// counts. One that its author had no right to make is *void*: no entry names it as a parent, and it is not kept. Kept
-/// are those of ``owner``, those that a valid one comes after, one disputed removal of each member by each other, and
-/// one join in vain under each invitation. Some more void ones are in memory only, for an entry that arrives soon may
-/// show that they count; see ``lacksParents`` for one that arrives later. So a device that was removed adds nothing
-/// that lasts.
+/// are those of ``owner``, those that a valid one comes after, one join in vain under each invitation, and, if members
+/// remove each other in a circle, one removal of each by each. Some more void ones are in memory only, for an entry
+/// that arrives soon may show that they count; see ``lacksParents`` for one that arrives later. So a device that was
+/// removed adds nothing that lasts.
 ///
 /// Adding entries takes a time that grows with their number only, as long as the log does not grow.
 package struct GroupLog: Sendable {
@@ -193,42 +193,53 @@ extension GroupLog {
     private mutating func settle() {
         let verdicts = GroupVerdicts(of: graph, leavingOut: leavesOut)
         state = GroupState(of: graph, verdicts, group: group)
-        (valid, kept) = (NumberSet(), NumberSet())
+        valid = NumberSet()
+        var needed = NumberSet()
         for number in graph.entries.indices {
-            let isOwn = graph.entries[number].author == owner
             if verdicts.isValid(number) || leavesOut == .voidIsDiscarded { valid.insert(number) }
-            // What was pardoned was valid before, and made others void.
-            if isOwn || !verdicts.pardoned.isEmpty { kept.insert(number) }
+            if graph.entries[number].author == owner { needed.insert(number) }
         }
-        kept = graph.closure(of: kept.union(valid))
-        keepDisputed(verdicts)
+        kept = graph.closure(of: valid.union(needed))
+        keepJoinsInVain(verdicts)
+        if verdicts.isDisputed || !verdicts.pardoned.isEmpty { keepDisputed(verdicts) }
         keptCount = kept.reduce(into: 0) { count, _ in count += 1 }
     }
 
-    /// Keeps those void entries that the verdicts on others may depend on: those that can make a circle, and the signs
-    /// that somebody has a key.
+    /// Keeps a join that does not count under each invite that does: a sign that somebody else may have the key.
+    private mutating func keepJoinsInVain(_ verdicts: GroupVerdicts) {
+        let members = Set(verdicts.members)
+        var invites: Set<EntryID> = []
+        for number in verdicts.order where !kept.contains(number) && graph.isClosed(kept, before: number) {
+            let entry = graph.entries[number]
+            guard case .join(let invite, _) = entry.body, !members.contains(entry.author),
+                let place = graph.number(of: invite), verdicts.isValid(place), invites.insert(invite).inserted
+            else { continue }
+            kept.insert(number)
+        }
+    }
+
+    /// Keeps removals that do not count, and that others may depend on in a circle: one of each member by each other.
+    /// What is kept always says what all entries say.
     private mutating func keepDisputed(_ verdicts: GroupVerdicts) {
         struct Pair: Hashable {
             let (author, device): (DeviceID, DeviceID)
         }
-        let joined = Set(verdicts.joined)
+        let (least, joined) = (kept, Set(verdicts.joined))
         var removals: Set<Pair> = []
-        var invites: Set<EntryID> = []
         for number in verdicts.order where !kept.contains(number) && graph.isClosed(kept, before: number) {
-            let entry = graph.entries[number]
-            switch entry.body {
-            case .remove(let device, _, _):
-                guard joined.contains(entry.author), joined.contains(device),
-                    removals.insert(Pair(author: entry.author, device: device)).inserted
-                else { continue }
-            case .join(let invite, _):
-                guard let number = graph.number(of: invite), verdicts.isValid(number),
-                    invites.insert(invite).inserted
-                else { continue }
-            case .genesis, .invite, .rekey, .forget, .acknowledge: continue
-            }
+            let author = graph.entries[number].author
+            guard case .remove(let device, _, _) = graph.entries[number].body, joined.contains(author),
+                joined.contains(device), removals.insert(Pair(author: author, device: device)).inserted
+            else { continue }
             kept.insert(number)
         }
+        if !isEnough(kept) { kept = least }
+        if !isEnough(kept) { for number in graph.entries.indices { kept.insert(number) } }
+    }
+
+    private func isEnough(_ kept: NumberSet) -> Bool {
+        let graph = graph.keeping(kept)
+        return GroupState(of: graph, GroupVerdicts(of: graph, leavingOut: leavesOut), group: group) == state
     }
 }
 

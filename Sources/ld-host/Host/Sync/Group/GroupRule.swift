@@ -1,6 +1,6 @@
 /// A rule of ``GroupVerdicts`` and ``GroupLog`` against removed devices. A test leaves one out to show that it is
 /// needed.
-enum GroupRule: Sendable {
+enum GroupRule: String, CaseIterable, Sendable {
     /// Rule 4: what a removed device does at the same time is void, whoever is more senior.
     case removalsAreFinal
     /// Rule 4: a witness had joined before the removal.
@@ -19,4 +19,6 @@ enum GroupRule: Sendable {
     case witnessedComesFirst
     /// Void entries are no parents and are not kept.
     case voidIsDiscarded
+    /// A member starts an epoch if a device that is none may have the key.
+    case epochsFollowMembers
 }

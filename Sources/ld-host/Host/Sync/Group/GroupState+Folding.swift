@@ -45,7 +45,7 @@ private struct GroupFolding {
 
     /// Whether the devices that may know the current epoch's key are not the members.
     var needsRekey: Bool {
-        guard let start = epochStart else { return false }
+        guard let start = epochStart, verdicts.leftOut != .epochsFollowMembers else { return false }
         let entry = graph.entries[start]
         let knowing = invited(to: entry.id.epoch).union([entry.author]).union(
             entry.epochKeys?.boxes.keys.map { $0 } ?? [])

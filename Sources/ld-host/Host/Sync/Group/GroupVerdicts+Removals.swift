@@ -86,12 +86,13 @@ extension GroupVerdicts {
         let authors = (graph.entries[first].author, graph.entries[second].author)
         let allows = leftOut == .nothingIsLeftOut
         let isForked = (
-            !allows && leavesOut(first, knownTo: second), !allows && leavesOut(second, knownTo: first)
+            allows ? .no : leavesOut(first, knownTo: second), allows ? .no : leavesOut(second, knownTo: first)
         )
+        guard isForked.0 != .open, isForked.1 != .open else { return .open }
         // The author of a removal that leaves out something chooses who had joined before it.
         let witnessed = (
-            isWitnessed(first, of: authors.0, against: second, ofAny: isForked.1),
-            isWitnessed(second, of: authors.1, against: first, ofAny: isForked.0)
+            isWitnessed(first, of: authors.0, against: second, ofAny: isForked.1 == .yes),
+            isWitnessed(second, of: authors.1, against: first, ofAny: isForked.0 == .yes)
         )
         switch witnessed {
         case (.yes, .no): return .yes
@@ -99,7 +100,7 @@ extension GroupVerdicts {
         case (.open, _), (_, .open): return .open
         case (.yes, .yes), (.no, .no): break
         }
-        guard isForked.0 == isForked.1 else { return Answer(isForked.1) }
+        guard isForked.0 == isForked.1 else { return isForked.1 }
         switch (standing(of: authors.0, at: first), standing(of: authors.1, at: second)) {
         case (.member(let left), .member(let right)): return Answer(places[left] < places[right])
         case (.none, _): return .no
@@ -112,13 +113,14 @@ extension GroupVerdicts {
         if case .remove(device, _, _) = graph.entries[number].body { true } else { false }
     }
 
-    /// Whether an entry is not after all those of its author that the author of another one knew.
-    private func leavesOut(_ number: Int, knownTo other: Int) -> Bool {
+    /// Whether an entry is not after all those of its author that count and that the author of another one knew.
+    private func leavesOut(_ number: Int, knownTo other: Int) -> Answer {
         let author = graph.entries[number].author
-        return graph.entries.indices.contains { earlier in
+        let earlier = graph.entries.indices.lazy.filter { [graph] earlier in
             earlier != number && graph.entries[earlier].author == author && graph.comes(earlier, before: other)
                 && !graph.comes(earlier, before: number)
         }
+        return Answer.any(earlier, answer)
     }
 
     /// Whether a device other than the author, `device` and whom the entry removes had taken it in before it knew of a
@@ -158,8 +160,8 @@ extension GroupVerdicts {
         return !removals.isEmpty
             && removals.allSatisfy { removal in
                 !graph.entries[removal].isWithCode
-                    && isWitnessed(number, of: author, against: removal, ofAny: leavesOut(removal, knownTo: number))
-                        != .no
+                    && isWitnessed(
+                        number, of: author, against: removal, ofAny: leavesOut(removal, knownTo: number) != .no) != .no
             }
     }
 }

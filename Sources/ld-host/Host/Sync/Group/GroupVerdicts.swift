@@ -31,13 +31,14 @@ internal import LocalDataAPI
 ///    removal is the last in the order; then everything is decided again.
 ///
 /// An entry is decided when all that it depends on is. Entries can depend on each other in a circle: a removed device
-/// may remove the witnesses of its removal. Then one that is disputed and has a witness for all that is known so far is
-/// valid; of several, or without one, that of the most senior author, the first in the order; and so on. So a
-/// removed device that is alone loses, since it has no witness.
+/// may remove the witnesses of its removal. Then one of those that a removal may end is void, a removal rather than
+/// another: one that finds no witness, of the most junior author, the last in the order; and so on. So a removed device
+/// that is alone loses, since it has no witness.
 ///
 /// All this depends on the set of entries alone, so devices with the same entries agree, in whatever order these came.
-/// No rule asks for an entry that is void, except in a circle. So devices need not keep void entries; see
-/// ``GroupLog``.
+/// Nor does it depend on void entries, so devices need not keep them: nothing asks for an entry that is void, and in a
+/// circle, nothing is decided but what is void. All that counts follows from that, also if what is void is not there.
+/// (Void entries that are there, since others are after them, can be in circles of their own; see ``GroupLog``.)
 struct GroupVerdicts {
     let graph: GroupGraph
     /// Numbers of entries in the order.
@@ -53,6 +54,8 @@ struct GroupVerdicts {
     private var epochStarts: [Int] = []
     /// Entries that rule 9 makes void.
     private(set) var pardoned: Set<Int> = []
+    /// Whether entries depend on each other in a circle.
+    private(set) var isDisputed = false
     let leftOut: GroupRule?
 
     init(of graph: GroupGraph, leavingOut rule: GroupRule? = nil) {
@@ -143,11 +146,28 @@ extension GroupVerdicts {
                 verdicts[entry] = judge(entry)
                 if verdicts[entry] != nil { decided += 1 }
             }
-            if decided == 0, let first = undecided.min(by: { rank($0) < rank($1) }) { verdicts[first] = true }
+            guard decided == 0 else { continue }
+            isDisputed = true
+            if let last = leastEntitled(of: undecided.filter { verdicts[$0] == nil }) { verdicts[last] = false }
         }
     }
 
-    /// What decides first in a circle: whether it has witnesses, the author's seniority, then the place.
+    /// The entry of a circle that is void: of those that a removal may end, of which removals come first, the one that
+    /// finds no witness, of the most junior author, and the last in the order.
+    private func leastEntitled(of undecided: [Int]) -> Int? {
+        let contested = undecided.filter { isContested($0) }
+        let attacks = contested.filter { graph.entries[$0].takesStanding }
+        let candidates = [attacks, contested, undecided].first { !$0.isEmpty } ?? []
+        return candidates.max { rank($0) < rank($1) }
+    }
+
+    private func isContested(_ number: Int) -> Bool {
+        let author = graph.entries[number].author
+        let forgets = (forgets[author] ?? []).filter { graph.areConcurrent($0, number) }
+        return (isEnded(number, byRemovalOf: author) || Answer.any(forgets, answer)) == .open
+    }
+
+    /// What counts in a circle: whether it may have a witness, the author's seniority, then the place.
     private func rank(_ entry: Int) -> (Int, Int, Int) {
         let doubt = leftOut != .witnessedComesFirst && mayBeWitnessed(entry) ? 0 : 1
         guard case .member(let join) = standing(of: graph.entries[entry].author, at: entry) else {
