@@ -7,6 +7,8 @@ internal import LocalDataAPI
 /// ``order``.
 struct GroupGraph: Sendable {
     private(set) var entries: [GroupEntry] = []
+    /// The author of each entry.
+    private(set) var authors: [DeviceID] = []
     private var numbers: [EntryID: Int] = [:]
     /// The longest way from the genesis.
     private var depths: [UInt32] = []
@@ -59,6 +61,15 @@ struct GroupGraph: Sendable {
         }
     }
 
+    /// The entries that come after each one, by number.
+    var followers: [NumberSet] {
+        var followers = [NumberSet](repeating: NumberSet(), count: entries.count)
+        for (number, known) in ancestors.enumerated() {
+            for earlier in known.reduce(into: [], { $0.append($1) }) { followers[earlier].insert(number) }
+        }
+        return followers
+    }
+
     /// Adds an entry whose parents are all in the graph.
     mutating func add(_ entry: GroupEntry) {
         let number = entries.count
@@ -69,6 +80,7 @@ struct GroupGraph: Sendable {
             known.insert(parent)
         }
         entries.append(entry)
+        authors.append(entry.author)
         numbers[entry.id] = number
         depths.append(parents.isEmpty ? 0 : 1 + (parents.map { depths[$0] }.max() ?? 0))
         let epoch = known.reduce(into: nil as UInt32?) { greatest, ancestor in

@@ -3,7 +3,7 @@
 enum GroupRule: String, CaseIterable, Sendable {
     /// Rule 4: what a removed device does at the same time is void, whoever is more senior.
     case removalsAreFinal
-    /// Rule 4: a witness had joined before the removal.
+    /// Rule 4: a witness did not join by what is in question.
     case witnessesJoinedBefore
     /// Rule 4: a witness did not know of the removal.
     case witnessesDidNotKnow

@@ -65,7 +65,7 @@ extension GroupVerdicts {
         if graph.entries[removal].isWithCode, leftOut != .codeBeatsAll { return answer(removal) }
         // A witness is looked for only if it matters.
         guard answer(removal) != .no else { return .no }
-        guard removes(number, graph.entries[removal].author) else {
+        guard removes(number, graph.authors[removal]) else {
             return both(answer(removal), inverse(isWitnessed(number, of: device, against: removal)))
         }
         return both(answer(removal), beats(removal, number))
@@ -83,7 +83,7 @@ extension GroupVerdicts {
 
     /// Rule 5: whether the first of two removals of each other's authors is the one that counts.
     private func beats(_ first: Int, _ second: Int) -> Answer {
-        let authors = (graph.entries[first].author, graph.entries[second].author)
+        let authors = (graph.authors[first], graph.authors[second])
         let allows = leftOut == .nothingIsLeftOut
         let isForked = (
             allows ? .no : leavesOut(first, knownTo: second), allows ? .no : leavesOut(second, knownTo: first)
@@ -115,53 +115,98 @@ extension GroupVerdicts {
 
     /// Whether an entry is not after all those of its author that count and that the author of another one knew.
     private func leavesOut(_ number: Int, knownTo other: Int) -> Answer {
-        let author = graph.entries[number].author
+        let author = graph.authors[number]
         let earlier = graph.entries.indices.lazy.filter { [graph] earlier in
-            earlier != number && graph.entries[earlier].author == author && graph.comes(earlier, before: other)
+            earlier != number && graph.authors[earlier] == author && graph.comes(earlier, before: other)
                 && !graph.comes(earlier, before: number)
         }
         return Answer.any(earlier, answer)
     }
 
     /// Whether a device other than the author, `device` and whom the entry removes had taken it in before it knew of a
-    /// removal of `device`, before which it had joined.
+    /// removal of `device`, and had not joined by what `device` or the author did unknown to that removal.
     ///
-    /// - Parameter isAny: Whether it need not have joined before the removal.
+    /// - Parameter isAny: Whether it does not matter how it joined.
     private func isWitnessed(
         _ number: Int, of device: DeviceID, against removal: Int, ofAny isAny: Bool = false
     ) -> Answer {
-        Answer.any(witnesses(of: number, against: removal, besides: device)) { witness in
-            let author = graph.entries[witness].author
-            let joins = joins(of: author).filter {
-                graph.comes($0, before: isAny || leftOut == .witnessesJoinedBefore ? witness : removal)
+        let inQuestion = [device, graph.authors[number]]
+        return Answer.any(witnesses(of: number, against: removal, besides: device)) { witness in
+            let joins = joins(of: graph.authors[witness]).filter {
+                graph.comes($0, before: witness)
+                    && (isAny || leftOut == .witnessesJoinedBefore || isIndependent($0, of: inQuestion, removal))
             }
             return both(answer(witness), Answer.any(joins, answer))
         }
     }
 
+    /// Whether a join was known to a removal's author, or a device invited to it that is none of these, and whose own
+    /// join is as independent.
+    private func isIndependent(_ join: Int, of devices: [DeviceID], _ removal: Int) -> Bool {
+        if graph.comes(join, before: removal) { return true }
+        guard case .join(let invite, _) = graph.entries[join].body, let invite = graph.number(of: invite) else {
+            return false
+        }
+        let host = graph.authors[invite]
+        return !devices.contains(host)
+            && joins(of: host).contains { graph.comes($0, before: invite) && isIndependent($0, of: devices, removal) }
+    }
+
     /// Entries after one, and not after a removal.
-    private func witnesses(of number: Int, against removal: Int, besides device: DeviceID) -> some Sequence<Int> {
-        graph.entries.indices.lazy.filter { witness in
-            let author = graph.entries[witness].author
-            let isThird =
-                author != device && author != graph.entries[number].author && !removes(number, author)
-            return graph.comes(number, before: witness) && witness != removal
-                && (!graph.comes(removal, before: witness) || leftOut == .witnessesDidNotKnow)
-                && (isThird || leftOut == .witnessesAreOthers)
+    private func witnesses(of number: Int, against removal: Int, besides device: DeviceID) -> [Int] {
+        followers[number].reduce(into: []) { witnesses, witness in
+            let author = graph.authors[witness]
+            let isThird = author != device && author != graph.authors[number] && !removes(number, author)
+            guard isThird || leftOut == .witnessesAreOthers, witness != removal,
+                !graph.comes(removal, before: witness) || leftOut == .witnessesDidNotKnow
+            else { return }
+            witnesses.append(witness)
         }
     }
 
-    /// Whether an entry is disputed, and would be witnessed against each removal that may count, by what may count.
-    func mayBeWitnessed(_ number: Int) -> Bool {
-        let author = graph.entries[number].author
-        let removals = (removals[author] ?? []).filter {
-            answer($0) != .no && graph.areConcurrent($0, number)
+}
+
+// Circles.
+extension GroupVerdicts {
+    /// Whether an entry may be valid as far as it is known, because it and what gives its author standing may have a
+    /// witness against each removal that may count.
+    func mayStand(_ number: Int) -> Bool {
+        guard answer(number) == .open else { return answer(number) == .yes }
+        let isDefensible = attacks(on: number).allSatisfy { device, removal in
+            graph.areConcurrent(removal, number) && !graph.entries[removal].isWithCode
+                && isWitnessed(
+                    number, of: device, against: removal, ofAny: leavesOut(removal, knownTo: number) != .no) != .no
         }
-        return !removals.isEmpty
-            && removals.allSatisfy { removal in
-                !graph.entries[removal].isWithCode
-                    && isWitnessed(
-                        number, of: author, against: removal, ofAny: leavesOut(removal, knownTo: number) != .no) != .no
-            }
+        return isDefensible && grounds(of: number).contains(where: mayStand)
+    }
+
+    /// The undecided removals and forgets that may void an entry, or what gives its author standing.
+    func threats(to number: Int) -> Set<Int> {
+        var threats = Set(attacks(on: number).map(\.removal).filter { answer($0) == .open })
+        for forget in forgets(of: graph.authors[number]) where answer(forget) == .open && forget != number {
+            threats.insert(forget)
+        }
+        for ground in grounds(of: number) where answer(ground) == .open { threats.formUnion(self.threats(to: ground)) }
+        threats.remove(number)
+        return threats
+    }
+
+    /// The removals that may void an entry, of its author or of the one that invited it.
+    private func attacks(on number: Int) -> [(device: DeviceID, removal: Int)] {
+        var devices = [graph.authors[number]]
+        if case .join(let invite, _) = graph.entries[number].body, let invite = graph.number(of: invite) {
+            devices.append(graph.authors[invite])
+        }
+        return devices.flatMap { device in
+            (removals[device] ?? []).filter {
+                answer($0) != .no && $0 != number && !graph.comes(number, before: $0)
+            }.map { (device, $0) }
+        }
+    }
+
+    /// What an entry needs one of: the joins of its author, or the invite of a join.
+    private func grounds(of number: Int) -> [Int] {
+        if case .join(let invite, _) = graph.entries[number].body { return graph.number(of: invite).map { [$0] } ?? [] }
+        return joins(of: graph.authors[number]).filter { graph.comes($0, before: number) }
     }
 }

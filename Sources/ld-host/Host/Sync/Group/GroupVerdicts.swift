@@ -13,8 +13,9 @@ internal import LocalDataAPI
 /// 4. *A removal is final.* What a device does, and a join under an invite of that device, is void if a valid *remove*
 ///    of the device is before it. If one is concurrent to it, it is void unless it is *witnessed*: a third device had
 ///    taken it in before it knew of the removal. That is, a valid entry of that device is after it and not after the
-///    removal, and the device had validly joined before the removal. So nobody is a witness who joined by what is in
-///    question, and a removed device that makes entries with an old copy of the log finds no witness any more.
+///    removal, and the device had validly joined before the removal, or by an invite of another such device. So nobody is
+///    a witness who joined by what is in question, and a removed device that makes entries with an old copy of the log
+///    finds no witness any more.
 /// 5. When two devices remove each other, and neither knew of it, one of the removals beats the other: the one with a
 ///    witness; if both or none have one, the one that leaves out no earlier entry of its own author that the other's
 ///    author knew; or else that of the more senior author.
@@ -31,9 +32,10 @@ internal import LocalDataAPI
 ///    removal is the last in the order; then everything is decided again.
 ///
 /// An entry is decided when all that it depends on is. Entries can depend on each other in a circle: a removed device
-/// may remove the witnesses of its removal. Then one of those that a removal may end is void, a removal rather than
-/// another: one that finds no witness, of the most junior author, the last in the order; and so on. So a removed device
-/// that is alone loses, since it has no witness.
+/// may remove the witnesses of its removal. Then the removals that are not decided are ranked: those come first that can
+/// have a witness against each removal of their author, and that an author has made of whom that can be said, then those
+/// of more senior authors, then by the order. Of those that may void the first, or what gives its author standing, the
+/// last one is void; and so on. So a removed device that is alone loses, since it has no witness.
 ///
 /// All this depends on the set of entries alone, so devices with the same entries agree, in whatever order these came.
 /// Nor does it depend on void entries, so devices need not keep them: nothing asks for an entry that is void, and in a
@@ -45,6 +47,8 @@ struct GroupVerdicts {
     let order: [Int]
     /// The place of each entry in the order, by number.
     let places: [Int]
+    /// The entries after each one, by number.
+    let followers: [NumberSet]
     private var verdicts: [Bool?]
     private var joins: [DeviceID: [Int]] = [:]
     private(set) var removals: [DeviceID: [Int]] = [:]
@@ -64,6 +68,7 @@ struct GroupVerdicts {
         var places = [Int](repeating: 0, count: order.count)
         for (place, entry) in order.enumerated() { places[entry] = place }
         self.places = places
+        followers = graph.followers
         verdicts = [Bool?](repeating: nil, count: order.count)
         for entry in order { register(entry) }
         decideAll()
@@ -79,6 +84,9 @@ struct GroupVerdicts {
 
     /// The joins of a device, the genesis too, in the order.
     func joins(of device: DeviceID) -> [Int] { joins[device] ?? [] }
+
+    /// The forgets of a device, in the order.
+    func forgets(of device: DeviceID) -> [Int] { forgets[device] ?? [] }
 
     /// The joins under an invite, in the order.
     func joins(under invite: EntryID) -> [Int] { joinsByInvite[invite] ?? [] }
@@ -152,25 +160,23 @@ extension GroupVerdicts {
         }
     }
 
-    /// The entry of a circle that is void: of those that a removal may end, of which removals come first, the one that
-    /// finds no witness, of the most junior author, and the last in the order.
+    /// The entry of a circle that is void: of the removal with the most right, the threat with the least.
     private func leastEntitled(of undecided: [Int]) -> Int? {
-        let contested = undecided.filter { isContested($0) }
-        let attacks = contested.filter { graph.entries[$0].takesStanding }
-        let candidates = [attacks, contested, undecided].first { !$0.isEmpty } ?? []
-        return candidates.max { rank($0) < rank($1) }
+        let attacks = undecided.filter { graph.entries[$0].takesStanding }
+        let ranks = Dictionary(uniqueKeysWithValues: attacks.map { ($0, rank($0)) })
+        func isLess(_ left: Int, _ right: Int) -> Bool {
+            guard let left = ranks[left], let right = ranks[right] else { return false }
+            return left < right
+        }
+        let contested = attacks.filter { isVoid($0, by: graph.authors[$0]) == .open }
+        let threats = contested.min(by: isLess).map { self.threats(to: $0) } ?? []
+        return threats.max(by: isLess) ?? contested.max(by: isLess) ?? undecided.max { places[$0] < places[$1] }
     }
 
-    private func isContested(_ number: Int) -> Bool {
-        let author = graph.entries[number].author
-        let forgets = (forgets[author] ?? []).filter { graph.areConcurrent($0, number) }
-        return (isEnded(number, byRemovalOf: author) || Answer.any(forgets, answer)) == .open
-    }
-
-    /// What counts in a circle: whether it may have a witness, the author's seniority, then the place.
+    /// What counts in a circle: whether an entry can have a witness, the author's seniority, then the place.
     private func rank(_ entry: Int) -> (Int, Int, Int) {
-        let doubt = leftOut != .witnessedComesFirst && mayBeWitnessed(entry) ? 0 : 1
-        guard case .member(let join) = standing(of: graph.entries[entry].author, at: entry) else {
+        let doubt = leftOut != .witnessedComesFirst && mayStand(entry) ? 0 : 1
+        guard case .member(let join) = standing(of: graph.authors[entry], at: entry) else {
             return (doubt, Int.max, places[entry])
         }
         return (doubt, places[join], places[entry])
@@ -214,7 +220,7 @@ extension GroupVerdicts {
 
     /// Whether the author of an entry joined before another join.
     func isMoreSenior(_ entry: Int, than join: Int) -> Answer {
-        switch standing(of: graph.entries[entry].author, at: entry) {
+        switch standing(of: graph.authors[entry], at: entry) {
         case .none: .no
         case .open: .open
         case .member(let senior): places[senior] < places[join] ? .yes : .no
@@ -228,7 +234,7 @@ extension GroupVerdicts {
         let enders = epochStarts.filter { graph.comes(invite, before: $0) && !graph.comes(number, before: $0) }
         return inverse(answer(invite)) || wasRemoved(device, before: number)
             || (leftOut == .invitationsEndWithTheirAuthor
-                ? .no : isEnded(number, byRemovalOf: graph.entries[invite].author))
+                ? .no : isEnded(number, byRemovalOf: graph.authors[invite]))
             || Answer.any(siblings, answer) || Answer.any(enders, answer)
             || inverse(lacksStanding(device, at: number))
     }
