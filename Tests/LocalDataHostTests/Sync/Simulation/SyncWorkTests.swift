@@ -131,6 +131,55 @@ struct SyncWorkTests {
         for device in [first, late, ahead] { #expect(value(3, on: device) == "again") }
     }
 
+    @Test(
+        "what a device changes after its clock was far ahead for once arrives, and what others change, too",
+        arguments: [100, 7_990, 8_800] as [Int64])
+    func farAhead(_ years: Int64) throws {
+        let skew = years * 31_557_600_000
+        let (first, second) = (device(1, skew: skew), device(2))
+        introduce(first, second)
+        for key in 0..<3 { set("far", key, on: first) }
+        settle(first, second)
+        #expect(value(0, on: second) == "far")
+        first.clock.pass(-skew)
+        for number in 0..<8 {
+            set("later \(number)", 0, on: first)
+            set("later \(number)", 1, on: second)
+            set("new \(number)", 3 + number, on: first)
+            settle(first, second)
+            #expect(value(0, on: second) == "later \(number)" && value(1, on: first) == "later \(number)")
+            #expect(value(3 + number, on: second) == "new \(number)")
+        }
+        second.replica.disk.values[keys[2].address] = nil
+        first.stop()
+        settle(second, first)
+        #expect(value(2, on: first) == nil)
+        #expect(try [first, second].allSatisfy { try $0.running().isComplete && $0.running().pendingCount == 0 })
+    }
+
+    @Test("a member that gives a value the last of all times ends nobody's sync but that value's")
+    func lastTime() throws {
+        let (first, second) = (device(1), device(2))
+        introduce(first, second)
+        settle(first, second)
+        let last = SyncVersion(time: HybridClock.latest, author: first.id)
+        let address = keys[0].address
+        let content = SyncContent(
+            counter: 1 << 62,
+            .value(last, SyncHistory(last), address: address, ValueAttributes(), Data("forever".utf8)))
+        let name = try first.group.name(of: address)
+        try first.publish([
+            SyncRecord(writer: first.id.text, name: name, content: first.group.seal(content.encoded(), name: name))
+        ])
+        settle(second)
+        #expect(value(0, on: second) == "forever")
+        for number in 0..<8 {
+            set("later \(number)", 1, on: second)
+            settle(second, first)
+            #expect(value(1, on: first) == "later \(number)")
+        }
+    }
+
     @Test("a status that a transport keeps back for a while is looked for again")
     func statusKeptBack() throws {
         let (first, second) = (device(1), device(2))

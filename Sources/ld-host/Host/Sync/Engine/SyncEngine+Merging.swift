@@ -122,7 +122,8 @@ extension SyncEngine {
         let newAttributes = replica.kept(result.attributes, at: local.entry.address)
         var history = ours.history
         history.add(remote.history)
-        let version = SyncVersion(time: clock.tick(), author: group.me)
+        let latest = max(ours.version.time, remote.version.time)
+        let version = SyncVersion(time: clock.time(ofChangeAt: nil, after: latest), author: group.me)
         history.add(version)
         let newHash = try group.hash(of: result.data, newAttributes)
         var change = started
