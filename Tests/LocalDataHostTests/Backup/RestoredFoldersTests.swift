@@ -45,6 +45,22 @@ import Testing
         #expect(report.restored == 2)
     }
 
+    @Test("what the host reads for itself comes from no file", arguments: ["sync", "master", "fresh"])
+    func ownAddresses(_ name: String) async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let router = try home.router()
+        let path = "\(home.folder)/backup"
+        for (domain, scope) in [("keychain", "LocalData"), ("localdata.sync", ""), ("localdata.rings", "LocalData")] {
+            var backup = CraftedBackup()
+            backup.add(domain, scope, name, "planted")
+            try await backup.write(to: path, router)
+            let before = home.files()
+            await #expect(throws: StorageError.self, "\(domain)") { try await router.restore(path) }
+            #expect(home.files() == before, "\(domain)")
+        }
+    }
+
     @Test("a folder in another spelling is no address's, and is refused even if it is named")
     func spellings() async throws {
         let home = try SealedHome()

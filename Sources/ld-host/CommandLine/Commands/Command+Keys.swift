@@ -139,12 +139,12 @@ extension Command {
 
     static let keysAdopt = Command(
         name: "keys adopt", operands: "SERVICE/ACCOUNT", count: 1...1,
-        summary: "let a former key ring decrypt its values",
+        summary: "trust a key ring or store key of the keychain",
         details: """
-            A key ring decrypts values only if it is on the keychain's list, and is added to it when it is first used.
-            This command adds a ring that encryption.service and encryption.account named before that list existed.
-            Never adopt a ring that you did not configure: its creator could forge values that decrypt. Prints the ids
-            of its keys.
+            A key ring decrypts values, and the key of a sealed store opens it, only if it is on the keychain's list. The
+            host adds what it creates. This command adds what it did not create: after the list was lost, or if you made
+            the ring or the key yourself. Never adopt what somebody else may have created: its creator could decrypt
+            your values, and forge some. Prints the ids of a ring's keys.
             """
     ) { arguments, session in
         let (service, account) = try ringName(arguments.operands[0])

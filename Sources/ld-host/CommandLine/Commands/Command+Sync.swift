@@ -56,12 +56,21 @@ extension Command {
         name: "sync pull", summary: "take in what other devices have published",
         details: """
             Prints the addresses of the values that have changed. What has changed here is published, too. If the
-            transport has damaged or lost values, --from-start finds those of this device and publishes them again. Ends
-            with status 2 if removals wait for you.
+            transport has damaged or lost values, --from-start finds those of this device and publishes them again. If
+            the store of userDefaults has lost the record of the group, --recover reads it again and takes over the
+            group's values again: only for a device that was in the group, since anyone who makes you use keys of theirs
+            reads what you sync. Ends with status 2 if removals wait for you.
             """,
-        options: [Option(name: "--from-start", help: "read everything again, and not only what is new"), json]
+        options: [
+            Option(name: "--from-start", help: "read everything again, and not only what is new"), json,
+            Option(name: "--recover", help: "read a record of the group that was lost again"),
+        ]
     ) { arguments, session in
-        try shown(try await session.router().sync(fromStart: arguments.has("--from-start")), session)
+        if arguments.has("--recover") {
+            let devices = try await session.router().recoverSyncGroup().map { "\(Printable($0))" }
+            Output.remark("ld-host: the sync group has the devices \(devices.joined(separator: ", "))")
+        }
+        return try shown(try await session.router().sync(fromStart: arguments.has("--from-start")), session)
     }
 
     static let syncWatch = Command(

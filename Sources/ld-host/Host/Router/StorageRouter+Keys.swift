@@ -296,18 +296,22 @@ extension StorageRouter {
         }
     }
 
-    /// Adds a ring to the keychain's list, so that it opens what it has sealed: one that `encryption.service` and
-    /// `encryption.account` named before there was a list. Adding a ring that someone else created lets everything that
-    /// they have sealed open.
+    /// Adds a value to the keychain's list that the host did not add itself: a ring, so that it opens what it has
+    /// sealed, or the key that the configuration names for a store's ring. Adding what someone else created lets
+    /// everything open that they have sealed.
     ///
-    /// - Returns: The ring's keys.
-    /// - Throws: `notFound` if there is no value; `corrupt` if it is not a ring.
+    /// - Returns: The ring's keys; empty for a store's key.
+    /// - Throws: `notFound` if there is no value; `corrupt` if it is neither a ring nor the key of a configured store.
     @discardableResult
     public func adoptRing(service: String, account: String) async throws -> [KeyDescription] {
         try await withRing(.master) { (scan) throws(StorageError) in
             let value = try scan.snapshot.rings.value(service, account)
             guard let ring = try value.load(nil) else {
                 throw StorageError(.notFound, "there is no key ring '\(service)/\(account)' in the keychain")
+            }
+            if scan.snapshot.isStoreKey(service, account) {
+                try value.list.add(.storeKey, service, account)
+                return []
             }
             let state = try ring.withBytes { (bytes) throws(StorageError) in
                 try KeyRingState(decoding: bytes, of: "'\(service)/\(account)' of the keychain, as a key ring,")
@@ -318,8 +322,8 @@ extension StorageRouter {
     }
 
     /// Removes a ring, or a store's key, from the keychain's list: from then on it opens nothing, and its value is an
-    /// ordinary one. The value itself stays; ``adoptRing(service:account:)`` reverts this for a ring. A process that
-    /// has used the ring still opens with it until it ends.
+    /// ordinary one, unless its service is the host's own. The value itself stays; ``adoptRing(service:account:)``
+    /// reverts this for a ring. A process that has used the ring still opens with it until it ends.
     ///
     /// - Throws: `busy` for a ring that the configuration names; `notFound` if it is not on the list.
     public func disownRing(service: String, account: String) async throws {
@@ -331,7 +335,7 @@ extension StorageRouter {
                     hint: "see encryption.service, encryption.account and the sealing of stores")
             }
             let list = try scan.snapshot.rings.list()
-            guard try list.keepsAppsAway(from: service, account) else {
+            guard try list.isListed(service, account) else {
                 throw StorageError(
                     .notFound, "'\(service)/\(account)' is not on the keychain's list", hint: "run: ld-host keys list")
             }

@@ -21,7 +21,8 @@ extension StorageRouter {
     /// - Parameter isFromStart: Whether to read everything that the transport has, and not only what is new, and to
     ///   publish again those records of this device that it has lost. Takes time that grows with the number of values.
     /// - Throws: `notFound` if this device is in no group; `permissionDenied` if it was removed; `storeUnavailable` if
-    ///   the other side cannot be reached; whatever a store reports. What was not done is done by the next call.
+    ///   the other side cannot be reached; `securityApplicationFailed` if it has keys of a group, but no record of it:
+    ///   see ``recoverSyncGroup()``; whatever a store reports. What was not done is done by the next call.
     @discardableResult
     public func sync(fromStart isFromStart: Bool = false) async throws -> SyncReport {
         let report = try await syncDevice().sync { (turn) throws(StorageError) in
@@ -30,6 +31,17 @@ extension StorageRouter {
         await expireSyncConflicts(try await snapshot())
         return report
     }
+
+    /// Reads what this device knew of its group again from the transport, after the store of `userDefaults` has lost
+    /// it. The next sync takes over the group's values again. Does nothing if nothing is lost.
+    ///
+    /// Only a person can decide this: keys of a group without a record of it may be somebody else's, who would read and
+    /// write this device's values.
+    ///
+    /// - Returns: The names of the devices of the group.
+    /// - Throws: `notFound` if this device has no keys of a group; `storeUnavailable` if the transport does not have
+    ///   all that is needed.
+    public func recoverSyncGroup() async throws -> [String] { try await syncDevice().recover() }
 
     /// Removes the values that lost whose time is over.
     func expireSyncConflicts(_ snapshot: RouterSnapshot) async {

@@ -140,13 +140,25 @@ struct KeychainValue: Sendable {
     let account: String
     let value: SealedValue
 
-    /// The bytes, or `nil` if there are none. Adds a found value to the list, since older installations had no list; if
-    /// that cannot be written, the value is returned all the same.
+    /// The bytes, or `nil` if there are none.
+    ///
+    /// - Parameter kind: What the list must say of the value, unless only the host stores values in the service; `nil`
+    ///   for anything.
+    /// - Throws: `securityApplicationFailed` if it is not on the list: another program may have stored it before the
+    ///   configuration named it, and can open what it seals.
     func load(_ kind: RingList.Kind?) throws(StorageError) -> SecretBytes? {
         guard var data = try value.get() else { return nil }
         defer { data.resetBytes(in: 0..<data.count) }
+        if let kind, service != RingList.ownService, try list.kind(of: service, account) != kind {
+            throw StorageError(
+                .securityApplicationFailed,
+                "the keychain has a value at '\(service)/\(account)' that is not on its list as a \(kind.rawValue): this "
+                    + "host did not create it, so it seals and opens nothing",
+                hint: "let the configuration name another one; only if you know who created it: "
+                    + "ld-host keys adopt SERVICE/ACCOUNT")
+        }
         return try data.withBuffer { (bytes) throws(StorageError) in
-            // A value at the configured location of a ring need not be a ring.
+            // A list that was lost gets back what is known to be the host's. A ring's location need not have a ring.
             if let kind, kind != .ring || (try? KeyRingState(decoding: bytes, of: "")) != nil {
                 try? list.add(kind, service, account)
             }

@@ -31,6 +31,10 @@ struct RingList: Sendable {
 
     private static let domain = HostSettings.ringListDomain
 
+    /// The keychain service in which every value is the host's, whether it exists yet or not: the host reads some of
+    /// them when it first needs them, and would take what another program has put there for its own.
+    static let ownService = HostSettings.Encryption.defaultService
+
     let open: OpenStore
     /// The folder of the rings' locks.
     let folder: String
@@ -53,9 +57,15 @@ struct RingList: Sendable {
         HostFile.exists("\(ringFile(service, account)).lock") || HostFile.exists(keyFile(service, account))
     }
 
-    /// Whether there is an entry, or this host has locked such a ring or key. Only for keeping apps away; opening
-    /// values requires ``kind(of:_:)``. May wait.
+    /// Whether a location is the host's from the start, is listed, or this host has locked such a ring or key. Only for
+    /// keeping apps away; opening values requires ``kind(of:_:)``. May wait.
     func keepsAppsAway(from service: String, _ account: String) throws(StorageError) -> Bool {
+        if service == Self.ownService { return true }
+        return try isListed(service, account)
+    }
+
+    /// Whether there is an entry, or this host has locked such a ring or key. May wait.
+    func isListed(_ service: String, _ account: String) throws(StorageError) -> Bool {
         if wasLocked(service, account) { return true }
         let handle = HeldHandle(open.store, try open.store.resolve(address(service, account)))
         defer { withExtendedLifetime(handle) {} }

@@ -145,8 +145,8 @@ extension RouterSnapshot {
             hint: hint)
     }
 
-    /// Whether an address of an open store belongs to the host: a key ring, the key of a store's ring, or an entry of
-    /// the list of rings. May wait.
+    /// Whether an address of an open store belongs to the host: any of its own keychain service, a key ring, the key of
+    /// a store's ring, or an entry of the list of rings. May wait.
     func isReserved(_ address: StorageAddress, in open: OpenStore) throws(StorageError) -> Bool {
         if isConfigured(address) || RingList.holds(address.place) { return true }
         guard address.place.domain == "keychain" else { return false }
@@ -158,6 +158,7 @@ extension RouterSnapshot {
         in place: StorageNamespace, of open: OpenStore
     ) throws(StorageError) -> @Sendable (String) -> Bool {
         guard place.domain == "keychain" else { return { _ in false } }
+        if place.scope == RingList.ownService { return { _ in true } }
         let list = list(in: open)
         let accounts = try list.accounts(of: place.scope)
         return { name in
@@ -176,9 +177,12 @@ extension RouterSnapshot {
         }
         if isKey(settings.encryption.service, settings.encryption.account) { return true }
         if isKey(HostSettings.Encryption.defaultService, HostSettings.Encryption.defaultAccount) { return true }
-        return settings.stores.values.contains {
-            if case .keychain(let service, let account) = $0.sealing?.source { isKey(service, account) } else { false }
-        }
+        return isStoreKey(address.place.scope, address.name)
+    }
+
+    /// Whether the configuration names a value of the keychain as the key of a store's ring.
+    func isStoreKey(_ service: String, _ account: String) -> Bool {
+        settings.stores.values.contains { $0.sealing?.source == .keychain(service: service, account: account) }
     }
 }
 

@@ -23,6 +23,35 @@ import Testing
         await #expect(throws: StorageError.busy) { try await router.createSyncGroup() }
     }
 
+    @Test("keys of a group without the record of it are believed only after a person has confirmed them")
+    func plantedMembership() async throws {
+        let homes = try SyncHomes()
+        let attacker = try await homes.router(0, [.key(key)])
+        try await attacker.createSyncGroup(named: "attacker")
+        try await attacker.sync()
+        let before = try await homes.router(1, [.key(key)])
+        try await before.set("private", for: key)
+        // What another program could store as one value of the keychain.
+        let keys = try #require(try await attacker.snapshot().rings.value("LocalData", "sync").value.get())
+        try await before.snapshot().rings.value("LocalData", "sync").value.set(keys, attributes: nil)
+        let victim = try await homes.router(1, [.key(key)])
+        let calls: [@Sendable () async throws -> Void] = [
+            { try await victim.sync() }, { try await victim.sync(fromStart: true) },
+            { try await victim.leaveSyncGroup() }, { _ = try await victim.inviteToSync() },
+        ]
+        for call in calls {
+            let error = try await StorageError.of(call)
+            #expect(error.code == .securityApplicationFailed, "\(error)")
+            #expect(error.hint.contains("sync pull --recover") && error.hint.contains("sync leave --offline"))
+        }
+        #expect(await victim.syncRegisteredKeysIfNeeded() == nil)
+        try await attacker.sync()
+        await #expect(throws: StorageError.notFound) { try await attacker.get(key) }
+        try await victim.leaveSyncGroup(offline: true)
+        await #expect(throws: StorageError.notFound) { try await victim.sync() }
+        #expect(try await victim.get(key) == "private")
+    }
+
     @Test("a code opens one invitation once, and a mistyped code is reported as such")
     func invitations() async throws {
         let homes = try SyncHomes(3)

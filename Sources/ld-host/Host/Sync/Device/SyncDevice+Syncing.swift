@@ -102,11 +102,18 @@ extension SyncDevice {
         for device in absent.sorted() { try turn.group.forget(device) }
     }
 
+    /// The error for a membership without the log of its group.
+    static var lostLog: StorageError {
+        StorageError(
+            .securityApplicationFailed,
+            "the store of the domain '\(homeDomain)' has no record of the sync group that this device's keys belong to",
+            hint: "if this device was in a group and that store has lost it: ld-host sync pull --recover; if it was "
+                + "not, somebody else's keys are in the keychain: ld-host sync leave --offline")
+    }
+
     static func requireMember(_ group: MemberGroup) throws(StorageError) {
         guard !group.hasLostLog else {
-            throw StorageError(
-                .notFound, "the store of the domain '\(homeDomain)' has lost sync's record of its group",
-                hint: "read it again from the transport: ld-host sync pull")
+            throw lostLog
         }
         guard !group.isForgotten else {
             throw StorageError(

@@ -153,16 +153,34 @@ extension SyncDevice {
         }
         let group = try MemberGroup(membership, crypto, keychain: keychain, page: try SyncPlace.log(in: home))
         try requireSameMachine(group)
-        guard group.hasLostLog else { return try turn(of: group) }
-        try group.recoverLog(from: TransportCarrier(transport))
-        snapshot.log(
-            .warning, "sync",
-            "store '\(home.name)' has lost sync's record of the group, so this device adopts the group's values again"
-        )
-        let turn = try turn(of: group)
-        try turn.engine.takeOverAgain()
-        try group.save()
-        return turn
+        guard !group.hasLostLog else { throw Self.lostLog }
+        return try turn(of: group)
+    }
+
+    /// Reads the group's log again from the transport, after the store that kept it has lost it, and adopts the group's
+    /// values again. Does nothing if the log is there.
+    ///
+    /// A membership without a log need not be this device's own: to the keychain's store, it is one value. Whoever can
+    /// write there may have put it there, with the keys of a group of theirs. So only a person decides this.
+    ///
+    /// - Returns: The names of the group's members.
+    func recover() async throws(StorageError) -> [String] {
+        try await lane.run("reading the sync group again") { [self] () throws(StorageError) in
+            try lock.exclusive { (file) throws(StorageError) in
+                try requireUnmoved()
+                guard let membership = try SyncMembership.load(from: keychain, crypto) else { throw noGroup }
+                let group = try MemberGroup(membership, crypto, keychain: keychain, page: try SyncPlace.log(in: home))
+                try requireSameMachine(group)
+                if group.hasLostLog {
+                    try group.recoverLog(from: TransportCarrier(transport))
+                    try turn(of: group).engine.takeOverAgain()
+                    try group.save()
+                    try file.setNumber(try file.number() &+ 1)
+                    opened = nil
+                }
+                return group.log.state.members.map(\.name)
+            }
+        }
     }
 
     private func turn(of group: MemberGroup) throws(StorageError) -> Turn {
@@ -292,7 +310,8 @@ extension SyncDevice {
                 guard let membership = try SyncMembership.load(from: keychain, crypto) else { throw noGroup }
                 let group = try MemberGroup(
                     membership, crypto, keychain: keychain, page: try SyncPlace.log(in: home))
-                if !isOffline, group.hasLostLog { try group.recoverLog(from: TransportCarrier(transport)) }
+                // What is published to a group that this device does not know is read by whoever made it.
+                if !isOffline, group.hasLostLog { throw Self.lostLog }
                 // The machine that this one is a copy of stays in the group.
                 let concernsOthers = group.members.count > 1 || group.hasInvitations
                 if !isOffline, concernsOthers, group.members.contains(group.me), try !isOtherMachine(group) {
