@@ -10,8 +10,10 @@ struct BatchCampaignTests {
     /// A number of points of one operation that take about 2 s.
     private static let sample = 6
 
-    @Test("a fault at any call leaves all of a batch or nothing of it", arguments: BatchOperation.all)
-    func campaign(_ operation: BatchOperation) throws {
+    @Test(
+        "a fault at any call leaves all of a batch or nothing of it, also if the state folder is lost then",
+        arguments: BatchOperation.all, [false, true])
+    func campaign(_ operation: BatchOperation, losesState: Bool) throws {
         let home = try Home()
         try home.done("config", "set", "domains.fileSystem", "sqlite")
         try home.keepUserDefaultsInFiles()
@@ -21,6 +23,7 @@ struct BatchCampaignTests {
         }
         let disturbed = try DisturbedHome(home, ["batch"], input: operation.input)
         try FaultCampaign(operation: operation, sample: Self.sample).run(fewest: 3, in: { disturbed }) { run, what in
+            if losesState, run.mode.kills { _ = try home.shell("rm -rf state") }
             try check(operation, disturbed, run, what)
         }
     }

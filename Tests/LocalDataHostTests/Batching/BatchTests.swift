@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Foundation
 import LocalDataAPI
 import Testing
 
@@ -163,7 +163,7 @@ import Testing
             defer { home.remove() }
             let router = try router(home)
             try await interrupted(home, router)
-            let journal = try IntentJournal(folder: "\(home.folder)/state/journal")
+            let journal = try IntentJournal(folder: "\(home.folder)/data/localdata.batches/journal")
             #expect(try journal.pending(kind: BatchIntent.kind).map(\.state) == [.interrupted])
             if isChanged { try await router.set("later", for: Self.keys[1]) }
             // The memory store's part of the batch exists only in this process, which completes it with the next batch.
@@ -172,6 +172,42 @@ import Testing
             #expect(try journal.pending(kind: BatchIntent.kind).isEmpty)
             #expect(home.files("data").keys.filter { $0.contains("localdata.batch/") } == [])
         }
+    }
+
+    @Test("a batch that was interrupted is completed without the state folder")
+    func withoutState() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        try await interrupted(home, try router(home))
+        try FileManager.default.removeItem(atPath: "\(home.folder)/state")
+        let other = try router(home)
+        #expect(try await values(other, Array(Self.keys.dropLast())) == ["new", "new", "new"])
+        #expect(home.files("data").keys.filter { $0.contains("localdata.batch/") } == [])
+        #expect(await Diagnosis.run { other }.filter { $0.text.contains("batch") }.isEmpty)
+    }
+
+    @Test("what a batch has staged is reported if its record is lost, and stays until a person removes it")
+    func abandoned() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let router = try router(home)
+        await #expect(throws: StorageError.notFound) { try await router.discardAbandonedBatches(in: "second") }
+        try await interrupted(home, router)
+        try FileManager.default.removeItem(atPath: "\(home.folder)/data/localdata.batches")
+        let other = try self.router(home)
+        func findings() async -> [String] {
+            await Diagnosis.run { other }.map(\.text).filter { $0.contains("whose record is lost") }.sorted()
+        }
+        let found = await findings()
+        #expect(found.count == 2, "\(found)")
+        #expect(found.contains { $0.hasPrefix("store 'second' has 1 staged change of a batch of ") }, "\(found)")
+        // Another batch neither takes it for its own nor removes it.
+        try await other.batch { changes in for key in Self.keys { try changes.set("later", for: key) } }
+        #expect(await findings() == found)
+        for store in ["second", "vault"] { #expect(try await other.discardAbandonedBatches(in: store) == 1) }
+        #expect(await findings().isEmpty)
+        #expect(home.files("data").keys.filter { $0.contains("localdata.batch/") } == [])
+        #expect(try await values(other, Array(Self.keys.dropLast())) == ["later", "later", "later"])
     }
 
     @Test("another process completes it when it opens a router", arguments: [false, true])
@@ -210,7 +246,7 @@ import Testing
         defer { home.remove() }
         let router = try router(home)
         for key in Self.keys { try await router.set("old", for: key) }
-        let journal = try IntentJournal(folder: "\(home.folder)/state/journal")
+        let journal = try IntentJournal(folder: "\(home.folder)/data/localdata.batches/journal")
         do {
             let snapshot = try await router.snapshot()
             let open = try #require(snapshot.slot(ofStore: "first")).openIfNeeded()
@@ -239,7 +275,7 @@ import Testing
         try await without.batch { changes in try changes.set("y", for: textKey("other", .custom(name: "one"))) }
         try await without.rotateKeys(of: .store("vault"))
         await #expect(throws: StorageError.busy) { try await without.reseal(.store("vault")) }
-        let journal = try IntentJournal(folder: "\(home.folder)/state/journal")
+        let journal = try IntentJournal(folder: "\(home.folder)/data/localdata.batches/journal")
         #expect(try journal.pending(kind: BatchIntent.kind).count == 1)
         let again = try router(home)
         #expect(try await values(again, Array(Self.keys.dropLast())) == ["new", "new", "new"])

@@ -55,12 +55,22 @@ extension Command {
         summary: "stop reporting values that a former store still has",
         details: """
             doctor looks for values in every store that served a domain before `config set` or `config unset` changed
-            that. After this command it no longer looks in NAME. The values stay where they are.
+            that. After this command it no longer looks in NAME. The values stay where they are. --batches removes what
+            interrupted batches have left in NAME, if doctor reports that their record is lost; the values stay as they
+            are.
             """,
         options: [
-            Option(name: "--domain", value: "DOMAIN", help: "only values of this domain; may be given more than once")
+            Option(name: "--batches", help: "remove what batches have left whose record is lost"),
+            Option(name: "--domain", value: "DOMAIN", help: "only values of this domain; may be given more than once"),
         ]
     ) { arguments, session in
+        if arguments.has("--batches") {
+            let name = arguments.operands[0]
+            let count = try await session.router().discardAbandonedBatches(in: name)
+            let batches = count == 1 ? "a batch" : "\(count) batches"
+            Output.remark("ld-host: what \(batches) had left in '\(name)' is removed")
+            return .done
+        }
         try await session.router().forgetLeftValues(in: arguments.operands[0], domains: arguments.all("--domain"))
         return .done
     }

@@ -75,10 +75,15 @@ struct BatchIntent: Codable {
             + names
     }
 
+    /// The journal of batches.
+    static func journal(_ settings: HostSettings) throws(StorageError) -> IntentJournal {
+        try IntentJournal(folder: settings.folders.batches)
+    }
+
     /// - Throws: `busy` if a batch was decided but is not in place: code that reads values one by one would see its old
     ///   values as current.
     static func requireNone(_ snapshot: RouterSnapshot) throws(StorageError) {
-        let journal = try IntentJournal(folder: snapshot.settings.folders.journal)
+        let journal = try journal(snapshot.settings)
         for pending in try journal.pending(kind: kind) where pending.state == .interrupted {
             guard try BatchIntent(pending.payload, of: pending.id).isDecided else { continue }
             throw StorageError(

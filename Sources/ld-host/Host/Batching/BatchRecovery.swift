@@ -8,7 +8,7 @@ struct BatchRecovery {
     /// and does not affect the others: its store may be one that nobody else needs.
     func recoverAll() {
         do throws(StorageError) {
-            let journal = try IntentJournal(folder: snapshot.settings.folders.journal)
+            let journal = try BatchIntent.journal(snapshot.settings)
             for pending in try journal.pending(kind: BatchIntent.kind) where pending.state == .interrupted {
                 recover(pending, of: journal)
             }

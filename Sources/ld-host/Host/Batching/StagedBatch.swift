@@ -43,7 +43,8 @@ struct StagedBatch {
     /// Decides the batch; `nil` if a view is no longer current.
     private func decideIfUnchanged() throws(StorageError) -> Intent? {
         var entry = BatchIntent(groups)
-        let journal = try IntentJournal(folder: snapshot.settings.folders.journal)
+        let journal = try BatchIntent.journal(snapshot.settings)
+        AbandonedBatch.warn(of: groups.map(\.scope), snapshot)
         let intent = try journal.begin(kind: BatchIntent.kind, subject: entry.subject, payload: entry.encoded())
         do throws(StorageError) {
             for group in groups { try group.stage(in: StagedPlace(intent.id, in: group.scope)) }

@@ -17,9 +17,19 @@ struct StagedPlace {
 
     init(_ batch: IntentID, in scope: AtomicScope) {
         open = scope.open
-        namespace = StorageNamespace(domain: Self.domain, directory: scope.directory)
+        namespace = Self.namespace(scope.directory)
         // A folder may have several names, one of which may be the store's own choice.
         prefix = scope.directory.map { "\(batch) \(StableHash.text([$0]))" } ?? "\(batch)"
+    }
+
+    /// Where the changes in a folder are staged, or those of all namespaces without one.
+    static func namespace(_ directory: String?) -> StorageNamespace {
+        StorageNamespace(domain: domain, directory: directory)
+    }
+
+    /// The batch that has staged a change; `nil` for another name.
+    static func batch(of name: String) -> IntentID? {
+        IntentID(String(name.prefix { $0 != "." && $0 != " " }))
     }
 
     func handle(_ index: Int) throws(StorageError) -> HeldHandle {

@@ -66,7 +66,8 @@ final class StreamedBatch {
             ($0.scope.open.name, $0.scope.directory ?? "") < ($1.scope.open.name, $1.scope.directory ?? "")
         }
         let entry = BatchIntent(staged: self.most, isDecided: false)
-        let intent = try IntentJournal(folder: snapshot.settings.folders.journal).begin(
+        AbandonedBatch.warn(of: self.most.map(\.scope), snapshot)
+        let intent = try BatchIntent.journal(snapshot.settings).begin(
             kind: BatchIntent.kind, subject: entry.subject, payload: entry.encoded())
         self.intent = intent
         groups = most.reduce(into: [:]) { $0[$1.key] = Group($1.key, intent.id) }

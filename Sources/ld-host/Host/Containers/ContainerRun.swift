@@ -155,9 +155,9 @@ struct ContainerRun: Sendable {
             guard former == nil || former?.number == container.version else { return false }
         }
         // As long as a batch is being put in place, the version may be there before the values are.
-        let journal = engine.settings.folders.journal
+        let settings = engine.settings
         let batches = try await onIOThread { () throws(StorageError) in
-            try IntentJournal(folder: journal).pending(kind: BatchIntent.kind)
+            try BatchIntent.journal(settings).pending(kind: BatchIntent.kind)
         }
         return batches.isEmpty && page.rows.allSatisfy { !$0.isPending }
     }

@@ -8,6 +8,7 @@ extension Diagnosis {
             return [provider(snapshot)] + answering.flatMap { stores($0, snapshot) }
                 + answering.flatMap { exposure(of: $0, snapshot) } + [masterKeys(snapshot, besides: silent)]
                 + absentPlaces(snapshot, besides: silent) + formerRings(snapshot, besides: silent) + journal(snapshot)
+                + answering.flatMap { abandonedBatches(in: $0, snapshot) }
                 + answering.flatMap { leftBehind(in: $0, snapshot) } + formerStores(snapshot)
         }
         return findings ?? []
@@ -92,9 +93,22 @@ extension Diagnosis {
         return [Finding(StoreSealing.warning(of: open.name), hint: hint, isProblem: true)]
     }
 
+    /// What batches have staged whose record is lost.
+    private static func abandonedBatches(in slot: StoreSlot, _ snapshot: RouterSnapshot) -> [Finding] {
+        // A store that cannot be opened or listed is reported elsewhere.
+        guard let open = try? slot.openIfNeeded(), let found = try? AbandonedBatch.find(in: open, snapshot) else {
+            return []
+        }
+        return found.map { Finding($0.text, hint: $0.hint, isProblem: true) }
+    }
+
     private static func journal(_ snapshot: RouterSnapshot) -> [Finding] {
+        [snapshot.settings.folders.journal, snapshot.settings.folders.batches].flatMap { journal(in: $0) }
+    }
+
+    private static func journal(in folder: String) -> [Finding] {
         do throws(StorageError) {
-            let survey = try IntentJournal(folder: snapshot.settings.folders.journal).survey()
+            let survey = try IntentJournal(folder: folder).survey()
             return survey.pending.map { intent in
                 intent.state == .inProgress
                     ? Finding("process \(intent.owner) is running: \(intent.subject)")

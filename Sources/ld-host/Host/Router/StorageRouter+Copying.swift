@@ -145,6 +145,31 @@ extension StorageRouter {
 }
 
 extension StorageRouter {
+    /// Removes what batches have staged in a store whose record is lost. The values stay as they are, whether the batch
+    /// has set them or not.
+    ///
+    /// - Returns: The number of such batches.
+    /// - Throws: `notFound` if there are none.
+    @discardableResult
+    public func discardAbandonedBatches(in name: String) async throws -> Int {
+        let snapshot = try await snapshot()
+        return try await onIOThread { () throws(StorageError) in
+            let open = try snapshot.slotOrComponent(name).openIfNeeded()
+            return try StagedBatch.lock(snapshot).exclusive { (_) throws(StorageError) in
+                let found = try AbandonedBatch.find(in: open, snapshot)
+                guard !found.isEmpty else {
+                    throw StorageError(
+                        .notFound, "store '\(name)' has nothing of a batch whose record is lost",
+                        hint: "see: ld-host doctor")
+                }
+                for batch in found { try batch.discard() }
+                return found.count
+            }
+        }
+    }
+}
+
+extension StorageRouter {
     /// Writes the values of some domains to one sealed file, with their attributes, the ledger of their migrations and
     /// the host's key rings.
     ///

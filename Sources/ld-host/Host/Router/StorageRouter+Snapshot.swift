@@ -188,9 +188,14 @@ extension StorageRouter {
 
     /// Resumes interrupted work. A failure affects nothing else: it is logged, and `doctor` reports it.
     func recover(_ snapshot: RouterSnapshot) {
+        for folder in [snapshot.settings.folders.journal, snapshot.settings.folders.batches] {
+            recover(snapshot, folder)
+        }
+    }
+
+    private func recover(_ snapshot: RouterSnapshot, _ folder: String) {
         do throws(StorageError) {
-            let report = try IntentJournal(folder: snapshot.settings.folders.journal).recover(
-                with: Self.recovery(snapshot))
+            let report = try IntentJournal(folder: folder).recover(with: Self.recovery(snapshot))
             for failure in report.failures {
                 snapshot.log(.warning, "journal", "'\(failure.intent.subject)' is incomplete: \(failure.error.message)")
             }

@@ -165,8 +165,11 @@ public final class StorageRouter: StorageProviding, Sendable {
             if next.configuration == nil { next.configuration = try load() }
             let snapshot = try Self.snapshot(of: &next)
             state = next
-            // Another state folder has a journal of its own.
-            if let published, published.settings.folders.journal != snapshot.settings.folders.journal {
+            // Other folders have journals of their own.
+            let folders = snapshot.settings.folders
+            if let former = published?.settings.folders,
+                [former.journal, former.batches] != [folders.journal, folders.batches]
+            {
                 hasRecovered.store(false, ordering: .releasing)
             }
             Self.everPublished.withLock { $0.append(snapshot) }

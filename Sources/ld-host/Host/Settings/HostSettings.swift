@@ -126,6 +126,10 @@ package struct HostSettings: Sendable {
         /// Where the journal is.
         var journal: String { "\(state)/journal" }
 
+        /// Where the journal of batches is: beside the values that they have staged, which mean nothing without it. A
+        /// state folder may be gone after a restart.
+        var batches: String { "\(data)/localdata.batches/journal" }
+
         /// Where the locks of migrations are.
         var migrations: String { "\(state)/migrations" }
     }

@@ -107,10 +107,9 @@ struct MigrationNotes: Sendable {
     /// In sentences. Touches nothing.
     func all() async throws(StorageError) -> [String] {
         try await onIOThread { () throws(StorageError) in
-            let survey = try IntentJournal(folder: self.snapshot.settings.folders.journal).survey()
-            return survey.pending.compactMap { intent in
-                guard intent.kind == BatchIntent.kind else { return nil }
-                return intent.state == .interrupted
+            let survey = try BatchIntent.journal(self.snapshot.settings).survey()
+            return survey.pending.map { intent in
+                intent.state == .interrupted
                     ? "\(intent.subject) was interrupted; it is completed first, and may change what is planned"
                     : "process \(intent.owner) is running \(intent.subject), which may change what is planned"
             } + survey.unreadable.map(\.error.message) + UnmovedValues.all(self.snapshot).map(\.text)
@@ -120,7 +119,7 @@ struct MigrationNotes: Sendable {
     /// The batches that were interrupted.
     func interruptedBatches() async throws(StorageError) -> [PendingIntent] {
         try await onIOThread { () throws(StorageError) in
-            try IntentJournal(folder: self.snapshot.settings.folders.journal).pending(kind: BatchIntent.kind)
+            try BatchIntent.journal(self.snapshot.settings).pending(kind: BatchIntent.kind)
                 .filter { $0.state == .interrupted }
         }
     }
