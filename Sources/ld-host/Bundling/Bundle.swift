@@ -18,11 +18,11 @@ struct Bundle {
         guard let folder = options.folder, !folder.isEmpty else {
             throw CommandFailure("the folder is missing: swift package localdata bundle --to DIR")
         }
-        let place = URL(filePath: folder, relativeTo: context.package.directoryURL).absoluteURL.standardizedFileURL
-        try checkPlace(place)
+        let folderURL = URL(filePath: folder, relativeTo: context.package.directoryURL).absoluteURL.standardizedFileURL
+        let place = BundlePlace(folderURL)
+        try place.check()
         let executables = try products()
-        let staged = place.deletingLastPathComponent().appending(path: ".\(place.lastPathComponent).new")
-        try? files.removeItem(at: staged)
+        let staged = try place.stage()
         defer { try? files.removeItem(at: staged) }
         for path in ["bin", "lib/localdata/plugins", "lib/localdata/runtime"] {
             try files.createDirectory(at: staged.appending(path: path), withIntermediateDirectories: true)
@@ -44,19 +44,9 @@ struct Bundle {
             let file = try manager.artifact(of: plugin, .dynamicLibrary, parameters)
             try add(file, to: staged.appending(path: "lib/localdata/plugins"), staged)
         }
-        try? files.removeItem(at: place)
-        try files.moveItem(at: staged, to: place)
-        print("\(place.path(percentEncoded: false)): \(executables.joined(separator: ", "))")
+        try place.put(staged)
+        print("\(folderURL.path(percentEncoded: false)): \(executables.joined(separator: ", "))")
         print("with the plugins \(options.plugins.joined(separator: ", "))")
-    }
-
-    /// Refuses to replace a folder that is no bundle.
-    private func checkPlace(_ place: URL) throws {
-        guard let names = try? files.contentsOfDirectory(atPath: place.path(percentEncoded: false)) else { return }
-        let isBundle = files.fileExists(atPath: place.appending(path: "lib/localdata/runtime").path())
-        guard names.isEmpty || isBundle else {
-            throw CommandFailure("'\(place.path(percentEncoded: false))' is neither empty nor an earlier bundle")
-        }
     }
 
     private func products() throws -> [String] {

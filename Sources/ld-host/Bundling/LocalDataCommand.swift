@@ -30,7 +30,8 @@ import PackagePlugin
         swift package localdata bundle --to DIR [--product NAME]... [--plugins A,B]
             Makes a folder that runs on other machines: bin with the executables, lib/localdata/plugins, and
             lib/localdata/runtime with Swift's runtime and all other libraries but glibc's. DIR must be new or empty, or
-            an earlier bundle, which is replaced. The other machine needs this glibc or a later one.
+            an earlier bundle, which is replaced; a folder with any other file in it is refused. The other machine needs
+            this glibc or a later one.
 
         Plugins are \(BundleOptions.known.joined(separator: ", ")).
         Without --plugins: \(BundleOptions.defaultPlugins.joined(separator: ", ")).
