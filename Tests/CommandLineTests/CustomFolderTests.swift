@@ -33,6 +33,25 @@ import Testing
         #expect(try get("encryptedFileSystem:\(scope)/profile") == "enc")
     }
 
+    @Test("no folder is that of two domains")
+    func sharedFolders() throws {
+        try set("encryptedFileSystem:\(scope)/profile", "enc")
+        try set("appGroupFileSystem:team:documents/profile", "group")
+        try set("fileSystem:caches/profile", "cache")
+        let files = try home.shell("find . -name profile -printf '%h\\n' | sort").text.split(separator: "\n")
+        try #require(files.count == 3, "\(files)")
+        for folder in files.map({ "\(home.path)/\($0)" }) {
+            for spelling in [folder, "\(folder)/../\(folder.split(separator: "/").last ?? "")//"] {
+                let address = "fileSystem:\(spelling.replacing("/", with: "%2F"))/profile"
+                let ending = try home.run("set", address, "--stdin", input: Array("plain".utf8))
+                #expect(ending.status != 0 && ending.errors.contains("is one in which"), "\(address): \(ending.errors)")
+            }
+        }
+        #expect(try get("encryptedFileSystem:\(scope)/profile") == "enc")
+        #expect(try get("appGroupFileSystem:team:documents/profile") == "group")
+        #expect(try get("fileSystem:caches/profile") == "cache")
+    }
+
     @Test("two spellings of a folder are one location", arguments: ["fileSystem", "encryptedFileSystem"])
     func spellings(_ domain: String) throws {
         let other = "\(home.path)/own/../own/.//".replacing("/", with: "%2F")

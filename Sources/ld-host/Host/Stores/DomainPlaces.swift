@@ -68,9 +68,26 @@ extension HostSettings {
             let folder = Self.normalized(scope)
             // A file of the plain domain is in the folder itself, where other programs look for it. File names of keys
             // there contain no upper-case letters, so they never collide with the folders of other domains.
+            if domain == "fileSystem" { try requireNoOtherDomain(folder) }
             let own = domain == "fileSystem" ? folder : folder == "/" ? "/\(domain)" : "\(folder)/\(domain)"
             return StorageNamespace(domain: domain, scope: folder, directory: own)
         }
+    }
+
+    /// Requires that no other domain keeps its files in a folder of the user's own, in which those of the plain domain
+    /// would be the same ones.
+    ///
+    /// - Throws: `invalidAddress`.
+    private func requireNoOtherDomain(_ folder: String) throws(StorageError) {
+        let others = ["encryptedFileSystem", "appGroupFileSystem"]
+        let domain = others.first { folder.hasSuffix("/\($0)") }
+        let isOfGroups = [appGroupsFolder, folders.cache].map(Self.normalized).contains { folder.hasPrefix("\($0)/") }
+        guard domain != nil || isOfGroups else { return }
+        throw StorageError(
+            .invalidAddress,
+            "the folder '\(folder)' of a key in 'fileSystem' is one in which "
+                + (domain.map { "'\($0)' keeps values" } ?? "those of app groups, or caches, are kept"),
+            hint: "use the other domain, or another folder")
     }
 
     private func standardPlace(
