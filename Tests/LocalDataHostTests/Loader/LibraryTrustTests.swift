@@ -45,6 +45,53 @@ import Testing
         }
     }
 
+    @Test("a run path through /proc is another folder for each process, and is refused, also behind a link")
+    func refusesProcesses() throws {
+        try PluginScratch.with { scratch in
+            _ = try scratch.folder("lib")
+            try scratch.shell("ln -s /proc/self/cwd \"$0/link\" && ln -s link \"$0/second\"", [scratch.path])
+            for folder in [
+                "/proc/self/cwd", "/usr/../proc/self/cwd/lib", "/dev/fd/0", "\(scratch.path)/link",
+                "$ORIGIN/second/lib",
+            ] {
+                let path = try plugin(scratch, folder, from: "lib")
+                let error = try PluginScratch.refusal { try inspect(path) }
+                #expect(error.message.contains("looks for libraries in"), "\(error.message)")
+                #expect(error.message.contains("another place for each process"), "\(error.message)")
+            }
+        }
+    }
+
+    @Test("the run paths of needed libraries, and of those that they need, are checked as the plugin's own")
+    func needed() throws {
+        try PluginScratch.with { scratch in
+            for name in ["lib", "far", "open"] { _ = try scratch.folder(name) }
+            func library(_ name: String, _ code: String, _ options: [String]) throws {
+                let path = try scratch.compile(
+                    code, to: name, ["-shared", "-fPIC", "-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined"] + options)
+                try #require(chmod(path, 0o755) == 0)
+            }
+            let open = "\(scratch.path)/open"
+            try library("open/libdeepest.so", "int deepest(void) { return 1; }", [])
+            try library(
+                "far/libdeep.so", "int deep(void) { return 1; }", ["-Lopen", "-ldeepest", "-Wl,-rpath,\(open)"])
+            try library(
+                "lib/libdep.so", "int dep(void) { return 1; }", ["-Lfar", "-ldeep", "-Wl,-rpath,$ORIGIN/../far"])
+            try library(
+                "libRP.so", "int localdata_plugin_v1(void) { return 1; }", ["-Llib", "-ldep", "-Wl,-rpath,$ORIGIN/lib"])
+            let path = "\(scratch.path)/libRP.so"
+            #expect(throws: Never.self) { try inspect(path) }
+            try #require(chmod(open, 0o777) == 0)
+            var error = try PluginScratch.refusal { try inspect(path) }
+            #expect(error.message.contains("needs the library 'libdep.so'"), "\(error.message)")
+            #expect(error.message.contains("looks for libraries in '\(open)'"), "\(error.message)")
+            try #require(chmod(open, 0o755) == 0)
+            try #require(chmod("\(open)/libdeepest.so", 0o757) == 0)
+            error = try PluginScratch.refusal { try inspect(path) }
+            #expect(error.message.contains("libdeepest.so") && error.message.contains("writable by others"))
+        }
+    }
+
     @Test("a folder of the run path that anyone could create is refused")
     func refusesMissingFolder() throws {
         try PluginScratch.with { scratch in

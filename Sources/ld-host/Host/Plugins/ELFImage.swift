@@ -8,7 +8,7 @@ import LocalDataAPI
 /// that a file that shrinks meanwhile is an error, not a signal - and every offset and size in it is checked.
 ///
 /// Once this value exists, `dlopen` finds a whole 64-bit shared library for this machine, with a dynamic section and
-/// symbols where it looks for them. Relocations and versions are not checked, nor the libraries that it needs.
+/// symbols where it looks for them. Relocations and versions are not checked.
 /// `FileTrust`, not this check, protects against malicious files. Layout: System V gABI, chapters 4 and 5; elf(5).
 package struct ELFImage: Sendable {
     /// The file that was read.
@@ -21,6 +21,34 @@ package struct ELFImage: Sendable {
     /// - Throws: `StorageError.pluginRefused` if it cannot be opened, is not the file that was checked, or is unsafe to
     ///   pass to `dlopen`.
     package init(_ location: TrustedPath) throws {
+        (symbols, libraries) = try Self.read(location) { reader, segments, dynamic in
+            let symbols = try Symbols(reader, segments, dynamic)
+            return (symbols, try Libraries(reader, dynamic) { symbols.names.string(at: $0) })
+        }
+        path = location.path
+    }
+
+    /// The libraries that a library needs; no more of it is checked.
+    ///
+    /// - Throws: As ``init(_:)``.
+    static func libraries(of location: TrustedPath) throws -> Libraries {
+        try read(location) { reader, segments, dynamic in
+            try Libraries(reader, dynamic) { offset in
+                guard let start = dynamic.value(DT_STRTAB), let size = dynamic.value(DT_STRSZ), UInt64(offset) < size
+                else { return nil }
+                let count = min(size - UInt64(offset), longestText)
+                guard let place = segments.offset(of: start &+ UInt64(offset), count: count) else { return nil }
+                return try reader.read(at: place, count: count, of: "the dynamic string table").string(at: 0)
+            }
+        }
+    }
+
+    /// The most bytes of a name or of a run path that is read on its own.
+    private static let longestText: UInt64 = 16 << 10
+
+    private static func read<Result>(
+        _ location: TrustedPath, _ body: (Reader, Segments, Dynamic) throws -> Result
+    ) throws -> Result {
         // NONBLOCK: if a FIFO replaced the file, opening it must fail the comparison below, not wait for a writer.
         let flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK
         guard let file = OwnedDescriptor(open(location.path, flags)) else {
@@ -38,10 +66,7 @@ package struct ELFImage: Sendable {
         let reader = Reader(descriptor: file.raw, size: UInt64(clamping: status.st_size), path: location.path)
         let header = try Header(reader)
         let segments = try Segments(reader, header)
-        let dynamic = try Dynamic(reader, segments)
-        symbols = try Symbols(reader, segments, dynamic)
-        libraries = try Libraries(reader, dynamic, names: symbols.names)
-        path = location.path
+        return try body(reader, segments, try Dynamic(reader, segments))
     }
 
     /// Whether `dlsym` finds a function or an object with this name in the library.

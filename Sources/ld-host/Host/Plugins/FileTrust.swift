@@ -191,7 +191,7 @@ extension FileTrust {
 
     private static func quoted(_ path: String) -> String { PathText.shellQuoted(path) }
 
-    private static func linkTarget(_ path: String) -> String? {
+    static func linkTarget(_ path: String) -> String? {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
             guard let base = buffer.baseAddress else { return nil }
             let count = readlink(path, base, buffer.count)
