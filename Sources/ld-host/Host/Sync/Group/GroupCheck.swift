@@ -51,7 +51,10 @@ struct GroupCheck {
         try crypto.verify(signature, of: message, .joinSignature, with: invite.signingKey)
     }
 
-    private func checkRecovery() throws(StorageError) {
+    /// Checks the signature with the recovery code, for which no parent is needed.
+    ///
+    /// - Throws: `cannotOpen` if the code did not sign it; `corrupt` without a genesis.
+    func checkRecovery() throws(StorageError) {
         guard case .genesis(_, let recoveryKey) = graph.entries.first?.body,
             let (message, signature) = entry.countersigned
         else { throw GroupEntry.fault("removes with the recovery code of a group that has no genesis") }

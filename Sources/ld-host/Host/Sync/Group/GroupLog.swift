@@ -65,7 +65,7 @@ package struct GroupLog: Sendable {
     /// parents, then those that wait.
     package var entries: [Data] {
         let removed = Set(state.removed.map(\.id))
-        let waiting = waiting.filter { !removed.contains($0.value.author) }
+        let waiting = waiting.filter { !removed.contains($0.value.author) || isAwaited($0.value) }
         return identified.map(\.published) + waiting.keys.sorted().compactMap { published[$0] }
     }
 
@@ -83,8 +83,11 @@ package struct GroupLog: Sendable {
     /// How many entries wait for parents.
     package var waitingCount: Int { waiting.count }
 
-    /// Whether a member has made an entry whose parents are missing: they were not kept, since they did not count yet.
-    package var lacksParents: Bool { waiting.values.contains { state.member($0.author) != nil } }
+    /// Whether the parents of an entry are missing that a member has made, or somebody with the recovery code: they were
+    /// not kept, since they did not count yet.
+    package var lacksParents: Bool { waiting.values.contains { isAwaited($0) } }
+
+    private func isAwaited(_ entry: GroupEntry) -> Bool { entry.isWithCode || state.member(entry.author) != nil }
 
     /// Whether a device has to acknowledge what others have done: then they can show that it knew.
     package func owesAcknowledgement(_ device: DeviceID) -> Bool {
@@ -257,6 +260,9 @@ extension GroupLog {
                 published[entry.id] = bytes
                 connectWaiting()
             } else {
+                if entry.isWithCode, !graph.entries.isEmpty {
+                    try GroupCheck(entry, in: graph, crypto).checkRecovery()
+                }
                 try makeRoom(for: entry)
                 waiting[entry.id] = entry
                 published[entry.id] = bytes
@@ -275,14 +281,14 @@ extension GroupLog {
             hint: "start a new group: ld-host sync leave on every device, then ld-host sync init on one")
     }
 
-    /// Makes room for an entry that waits. Those of members come first.
+    /// Makes room for an entry that waits. Those of members, and with the recovery code, come first.
     private mutating func makeRoom(for entry: GroupEntry) throws(StorageError) {
-        if state.member(entry.author) != nil {
+        if isAwaited(entry) {
             guard waiting.count >= Self.mostWaiting else { return }
-            guard let stranger = waiting.values.first(where: { state.member($0.author) == nil }) else { throw full }
+            guard let stranger = waiting.values.first(where: { !isAwaited($0) }) else { throw full }
             (waiting[stranger.id], published[stranger.id]) = (nil, nil)
         } else {
-            let strangers = waiting.values.count { state.member($0.author) == nil }
+            let strangers = waiting.values.count { !isAwaited($0) }
             guard strangers < Self.mostStrangersWaiting else { throw full }
         }
     }
