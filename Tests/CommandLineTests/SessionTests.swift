@@ -7,9 +7,13 @@ import Testing
 struct SessionTests {
     private static let folder = "\(Repository.root)/Tests/CommandLineTests/Sessions"
 
+    /// Those that `LOCALDATA_SESSIONS` lists, separated by commas, or all.
     private static let sessions: [String] = {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return names.filter { $0.hasSuffix(".txt") }.sorted()
+        return names.filter {
+            $0.hasSuffix(".txt") && TestRun.isWanted(String($0.dropLast(4)), in: "LOCALDATA_SESSIONS")
+        }
+        .sorted()
     }()
 
     @Test(

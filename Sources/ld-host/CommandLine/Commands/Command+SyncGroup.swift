@@ -88,11 +88,12 @@ extension Command {
     static let syncLeave = Command(
         name: "sync leave", summary: "leave the sync group",
         details: """
-            The values stay on this device. To take part again, the device needs a new invitation. If the transport
-            cannot be reached any more, --offline leaves without it. Then remove this device on another one, which
-            counts it as a member until then: ld-host sync remove.
+            Syncs once more before; if that fails, the device stays in the group. The values stay on this device. To take
+            part again, the device needs a new invitation. If the transport cannot be reached any more, --offline leaves
+            without it. Then remove this device on another one, which counts it as a member until then: ld-host sync
+            remove.
             """,
-        options: [Option(name: "--offline", help: "leave without notifying the other devices")]
+        options: [Option(name: "--offline", help: "leave without a last sync, and without notifying the other devices")]
     ) { arguments, session in
         try await session.router().leaveSyncGroup(offline: arguments.has("--offline"))
         Output.remark("ld-host: this device has left its sync group")

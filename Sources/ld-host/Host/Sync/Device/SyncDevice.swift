@@ -284,15 +284,12 @@ extension SyncDevice {
     }
 
     /// Syncs once more before this device leaves: what others have removed would come back if it joined again.
-    private func syncLast(_ group: MemberGroup) {
-        guard let engine = try? turn(of: group).engine else { return }
+    private func syncLast(_ group: MemberGroup) throws(StorageError) {
+        let engine = try turn(of: group).engine
         do throws(StorageError) { try engine.step() } catch {
-            // Leaving reports a transport that cannot be reached.
-            guard error.code != .storeUnavailable else { return }
-            snapshot.log(
-                .warning, "sync",
-                "the last sync before leaving failed, so the other devices may lack what has changed here, and this one "
-                    + "what has changed there: \(error.message)")
+            // A device that is no member any more cannot sync, and can leave.
+            guard group.members.contains(group.me) else { return }
+            throw notLeft(error)
         }
         guard engine.removalsToAccept > 0 else { return }
         snapshot.log(
@@ -303,7 +300,9 @@ extension SyncDevice {
 
     /// Leaves the group: the values stay, and what sync knew of them goes.
     ///
-    /// - Parameter isOffline: Whether the other devices are not told.
+    /// - Parameter isOffline: Whether it leaves without a last sync, and the other devices are not notified.
+    /// - Throws: What keeps the last sync from its end, or the other devices from being notified; then this device is
+    ///   still in the group.
     func leave(offline isOffline: Bool) async throws(StorageError) {
         try await lane.run("leaving the sync group") { [self] () throws(StorageError) in
             try lock.exclusive { (file) throws(StorageError) in
@@ -316,7 +315,7 @@ extension SyncDevice {
                 let concernsOthers = group.members.count > 1 || group.hasInvitations
                 if !isOffline, concernsOthers, group.members.contains(group.me), try !isOtherMachine(group) {
                     try requireUnmoved()
-                    if group.members.count > 1 { syncLast(group) }
+                    if group.members.count > 1 { try syncLast(group) }
                     // It may have learned only now that it is no member any more, or that it has left before.
                     if group.members.contains(group.me) { try sayThatItLeaves(group) }
                 }
@@ -330,11 +329,14 @@ extension SyncDevice {
         do throws(StorageError) {
             // The last member stays in the log, which nobody reads any more.
             if group.members.count > 1 { try group.leave(by: carrier) } else { try group.endInvitations(by: carrier) }
-        } catch {
-            throw StorageError(
-                error.code, "this device is still in its sync group: \(error.message)",
-                hint: "\(error.hint); if it cannot be reached any more: ld-host sync leave --offline")
-        }
+        } catch { throw notLeft(error) }
+    }
+
+    private func notLeft(_ error: StorageError) -> StorageError {
+        let offline = "if it cannot be reached any more: ld-host sync leave --offline"
+        return StorageError(
+            error.code, "this device is still in its sync group: \(error.message)",
+            hint: error.hint.isEmpty ? offline : "\(error.hint); \(offline)")
     }
 
     /// Forgets what sync knows of the values: of another group, or of an earlier membership.
