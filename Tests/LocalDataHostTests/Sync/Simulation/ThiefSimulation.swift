@@ -1,0 +1,377 @@
+import FoundationEssentials
+import LocalDataAPI
+import Synchronization
+import TestSupport
+
+@testable import LocalDataHost
+
+/// A schedule of what the members of a group do and what the thieves of one or two of its devices do, which a seed
+/// determines, and the conditions that must hold after each step.
+///
+/// The thieves know all keys of their devices, and have a copy of the log from before they were removed. With it they
+/// invite devices, remove members, begin epochs, name the parents and times that they like, confirm each other, and
+/// repeat what was published. What they make goes to the members in any order, or not at all.
+///
+/// The conditions hold for a member from the moment when it knows of the removals: no thief is a member, no member is
+/// lost, no thief can read what the member publishes, and the member can always begin an epoch. At the end, all members
+/// have the same state, invite a device and remove one.
+struct ThiefSimulation {
+    /// How the devices are removed, and what the thieves can do before members know of that.
+    enum Kind: CaseIterable {
+        /// By a member that is longer in the group than a single thief.
+        case bySenior
+        /// By any member, and another one learns of it before the thieves come.
+        case witnessed
+        /// With the recovery code. The thieves also reach members that do not know of it, and hold back everything else.
+        case withCode
+    }
+
+    private let rule: GroupRule?
+    private let kind: Kind
+    private var random: SeededGenerator
+    private var members: [TestDevice]
+    private var thieves: [TestDevice] = []
+    /// The members that must stay, all devices that are members or can be, and those that ever were and are no thieves'.
+    private var staying: Set<DeviceID> = []
+    private var invited: Set<DeviceID> = []
+    private var honest: Set<DeviceID> = []
+    private let code: RecoveryCode?
+    /// What members and what thieves have published.
+    private var published: [Data] = []
+    private var loot: [Data] = []
+    private var known: Set<Data> = []
+    /// What each member has taken in.
+    private var seen: [DeviceID: Set<Data>] = [:]
+    /// The entries that remove the thieves' devices.
+    private var removals: [EntryID] = []
+    /// The epochs of what members have published since they knew.
+    private var epochs: Set<EpochID> = []
+    private var hasRemovedMore = false
+    private var clock: UInt64 = 10_000
+    private(set) var violations: [String] = []
+    private(set) var story: [String] = []
+
+    /// - Parameter rule: A rule that the members leave out.
+    init(_ seed: UInt64, in bench: ThiefBench, leavingOut rule: GroupRule? = nil) throws {
+        bench.begin(seed)
+        random = SeededGenerator(seed: seed)
+        self.rule = rule
+        kind = Kind.allCases.randomElement(using: &random) ?? .withCode
+        let fewest = kind == .witnessed ? 3 : 2
+        members = bench.groups[Int.random(in: fewest...5, using: &random) - 2]
+        code = members[0].code
+        // Against two that confirm each other, only the code helps.
+        let stolen = kind == .withCode && members.count > fewest && Bool.random(using: &random) ? 2 : 1
+        for _ in 0..<stolen {
+            // The first device cannot be removed by one that is longer in the group.
+            let places = kind == .bySenior ? 1..<members.count : members.indices
+            thieves.append(members.remove(at: Int.random(in: places, using: &random)))
+        }
+        for index in members.indices { members[index].log.leavesOut = rule }
+        for member in members { welcome(member.id) }
+    }
+
+    /// - Returns: The violations.
+    mutating func run() throws -> [String] {
+        try prepare()
+        for _ in 0..<Int.random(in: 0...2, using: &random) { try steal() }
+        try removeThieves()
+        for _ in 0..<Int.random(in: 2...6, using: &random) {
+            try steal()
+            try sync(Int.random(in: members.indices, using: &random))
+        }
+        try settle("at the end")
+        guard violations.isEmpty else { return violations }
+        if chance(35) { try inviteAndRemove() }
+        try readAll()
+        return violations
+    }
+
+    private mutating func welcome(_ device: DeviceID) {
+        staying.insert(device)
+        invited.insert(device)
+        honest.insert(device)
+    }
+    private mutating func note(_ text: String) { story.append(text) }
+    private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
+    private mutating func some(_ percent: Int, of all: [Data]) -> [Data] {
+        var random = random
+        defer { self.random = random }
+        return all.filter { _ in Int.random(in: 0..<100, using: &random) < percent }
+    }
+    private func name(_ id: DeviceID) -> String { String(id.text.prefix(4)) }
+    private mutating func tick() -> UInt64 {
+        clock += 10
+        return clock
+    }
+}
+
+// MARK: - Members
+
+extension ThiefSimulation {
+    /// What members do that the thieves do not know of.
+    private mutating func prepare() throws {
+        publish()
+        guard chance(30) else { return }
+        let host = Int.random(in: members.indices, using: &random)
+        var new = try members[host].admit("new", at: tick())
+        new.log.leavesOut = rule
+        welcome(new.id)
+        note("\(name(members[host].id)) invites \(name(new.id))")
+        members.append(new)
+        try exchange(&members)
+        for index in members.indices { try members[index].answer(at: tick()) }
+        try exchange(&members)
+        publish()
+    }
+
+    private mutating func removeThieves() throws {
+        let age = Dictionary(
+            uniqueKeysWithValues: members[0].state.members.enumerated().map { ($1.id, $0) })
+        let owners = members.indices.filter { index in
+            kind != .bySenior || age[members[index].id]! < age[thieves[0].id]!
+        }
+        guard let owner = owners.randomElement(using: &random) else { return }
+        for thief in thieves {
+            // With the code, different members remove them, and do not know of each other.
+            let remover = kind == .withCode ? owners.randomElement(using: &random) ?? owner : owner
+            guard members[remover].state.member(thief.id) != nil else { continue }
+            let usesCode = kind == .withCode
+            try members[remover].remove(thief.id, at: tick(), with: usesCode ? code : nil)
+            note("\(name(members[remover].id)) removes \(name(thief.id))\(usesCode ? " with the code" : "")")
+            if let entry = members[remover].log.graph.entries.last { removals.append(entry.id) }
+        }
+        publish()
+        if kind == .witnessed, let other = members.indices.filter({ $0 != owner }).randomElement(using: &random) {
+            try sync(other)
+            try sync(owner)
+        }
+    }
+
+    private func knows(_ member: TestDevice) -> Bool {
+        !removals.isEmpty && removals.allSatisfy { member.log.graph.number(of: $0) != nil }
+    }
+
+    /// A member reads, answers and publishes.
+    private mutating func sync(_ index: Int) throws {
+        var entries = published
+        if knows(members[index]) || kind == .withCode, chance(80) { entries += some(80, of: loot) }
+        if kind == .withCode, chance(50) { entries = some(70, of: entries) }
+        entries.shuffle(using: &random)
+        note("\(name(members[index].id)) takes \(entries.count) entries")
+        try take(entries, index)
+        if chance(20) { try restart(index) }
+        try members[index].answer(at: tick())
+        publish(index)
+        check(members[index])
+    }
+
+    /// Takes in what is new, and sometimes some of it again.
+    private mutating func take(_ entries: [Data], _ index: Int) throws {
+        let id = members[index].id
+        var new = entries.filter { seen[id, default: []].insert($0).inserted }
+        if chance(10) { new += entries.prefix(3) }
+        members[index].log.add(contentsOf: new)
+        // Reads everything again, as the engine does.
+        if members[index].log.lacksParents { members[index].log.add(contentsOf: entries) }
+        try members[index].open()
+    }
+
+    /// Ends the member's process: the next one has what was kept.
+    private mutating func restart(_ index: Int) throws {
+        var log = GroupLog(of: members[index].keys, members[index].crypto)
+        (log.owner, log.leavesOut) = (members[index].id, rule)
+        log.add(contentsOf: members[index].log.entries)
+        if log.state != members[index].state { violations.append("what a member keeps says something else") }
+        members[index].log = log
+    }
+
+    private mutating func publish(_ index: Int? = nil) {
+        for member in index.map({ [members[$0]] }) ?? members {
+            published += member.log.identified.map(\.published).filter { known.insert($0).inserted }
+        }
+    }
+
+    /// Whether all is as it must be for a member that knows.
+    private mutating func check(_ member: TestDevice) {
+        guard knows(member) else { return }
+        let found = Set(member.state.members.map(\.id))
+        let foreign = found.subtracting(invited)
+        if !foreign.isEmpty { violations.append("\(foreign.map(name)) are members for \(name(member.id))") }
+        let lost = staying.subtracting(found)
+        if !lost.isEmpty { violations.append("\(lost.map(name)) are lost for \(name(member.id))") }
+        guard foreign.isEmpty, lost.isEmpty else { return }
+        if member.state.needsRekey || !member.hasCurrentKey {
+            violations.append("\(name(member.id)) cannot begin an epoch")
+        }
+        epochs.insert(member.state.epoch.id)
+        guard kind != .withCode else { return }
+        // With the code, a member that did not know can have confirmed them.
+        for (id, _) in member.log.identified {
+            guard let number = member.log.graph.number(of: id) else { continue }
+            let entry = member.log.graph.entries[number]
+            let precedes = removals.contains { removal in
+                member.log.graph.number(of: removal).map { member.log.graph.comes(number, before: $0) } ?? false
+            }
+            if case .acknowledge = entry.body, !honest.contains(entry.author), !precedes {
+                violations.append("\(name(member.id)) keeps what the thief \(name(entry.author)) has made")
+                return
+            }
+        }
+    }
+
+    /// The entries of a member's log, and whether they count.
+    func picture(of index: Int) -> [String] {
+        let graph = members[index].log.graph
+        let verdicts = GroupVerdicts(of: graph, leavingOut: rule)
+        return graph.entries.enumerated().map { number, entry in
+            let what: String =
+                switch entry.body {
+                case .remove(let device, _, let withCode): "remove \(name(device))\(withCode ? " with the code" : "")"
+                case .forget(let device): "forget \(name(device))"
+                case .join(let invite, _): "join under \(graph.number(of: invite) ?? -1)"
+                default: "\(entry.body.kind)"
+                }
+            let parents = entry.parents.compactMap { graph.number(of: $0) }
+            return "\(verdicts.isValid(number) ? " " : "x")\(number) \(name(entry.author)) \(what) after \(parents)"
+        }
+    }
+
+    /// All members take in all that there is.
+    private mutating func settle(_ when: String) throws {
+        for _ in 0..<2 {
+            for index in members.indices {
+                try take((published + loot).shuffled(using: &random), index)
+                try members[index].answer(at: tick())
+                publish(index)
+            }
+        }
+        for index in members.indices {
+            try take((published + loot).shuffled(using: &random), index)
+            check(members[index])
+            if members[index].state != members[0].state { violations.append("members have different states \(when)") }
+            if members[index].log.lacksParents { violations.append("a member lacks entries \(when)") }
+        }
+    }
+
+    private mutating func inviteAndRemove() throws {
+        let host = Int.random(in: members.indices, using: &random)
+        do {
+            let code = try members[host].invite(at: tick())
+            publish()
+            var new = try TestDevice(
+                joining: (published + loot).shuffled(using: &random), by: code, "late", at: tick(),
+                members[host].crypto)
+            new.log.leavesOut = rule
+            welcome(new.id)
+            members.append(new)
+        } catch { violations.append("no device can join: \(error)") }
+        try settle("after a join")
+        guard violations.isEmpty else { return }
+        let gone = members.remove(at: Int.random(in: members.indices, using: &random))
+        staying.remove(gone.id)
+        invited.remove(gone.id)
+        let index = Int.random(in: members.indices, using: &random)
+        do { try members[index].remove(gone.id, at: tick()) } catch {
+            violations.append("no device can be removed: \(error)")
+        }
+        publish()
+        try settle("after a removal")
+        thieves.append(gone)
+        hasRemovedMore = true
+    }
+
+    /// The thieves read all that was published.
+    private mutating func readAll() throws {
+        let (log, last) = (members[0].log, members[0].state.epoch.id)
+        for (index, thief) in thieves.enumerated() {
+            let isLastRemoved = hasRemovedMore && index == thieves.count - 1
+            let known = try thief.keys.opening(log, with: thief.device).knownEpochs
+            if !known.isDisjoint(with: isLastRemoved ? [last] : epochs) {
+                violations.append("\(name(thief.id)) can read what members publish")
+            }
+        }
+    }
+}
+
+// MARK: - Thieves
+
+extension ThiefSimulation {
+    /// What a thief does in its copy. What it has no right to there, it does not get.
+    private mutating func steal() throws {
+        let actor = Int.random(in: thieves.indices, using: &random)
+        let others = thieves[actor].state.members.map(\.id).filter { $0 != thieves[actor].id }
+        let other = others.randomElement(using: &random)
+        let time = Bool.random(using: &random) ? tick() : Bool.random(using: &random) ? 1 : .max >> 20
+        let choice = Int.random(in: 0..<12, using: &random)
+        note("\(name(thieves[actor].id)) does \(choice) to \(other.map(name) ?? "nobody") at \(time)")
+        switch choice {
+        case 0, 1:
+            if thieves.count < 6, let helper = try? thieves[actor].admit("helper", at: max(time, 2)) {
+                thieves.append(helper)
+                try? thieves[actor].receive(helper)
+            }
+        case 2, 3, 4: if let other { try? thieves[actor].remove(other, at: time) }
+        case 5: if let other { try? thieves[actor].forget(other, at: time) }
+        case 6: try? thieves[actor].rekey(at: time)
+        case 7, 8: if let other { try? forge(actor, removing: other, at: time) }
+        case 9:
+            guard
+                let join = thieves[actor].log.graph.entries.first(where: {
+                    $0.author == thieves[actor].id && $0.profile != nil
+                })?.id
+            else { break }
+            for _ in 0..<4 { try? thieves[actor].force(.acknowledge, after: [join], at: tick()) }
+        default:
+            for index in thieves.indices where index != actor {
+                try? thieves[index].receive(thieves[actor])
+                try? thieves[index].answer(at: time)
+                _ = try? thieves[index].log.acknowledge(by: thieves[index].device, at: time)
+            }
+        }
+        let made = (choice < 10 ? [thieves[actor]] : thieves).flatMap { $0.log.entries }
+        loot += Set(made).filter { known.insert($0).inserted }.sorted { $0.lexicographicallyPrecedes($1) }
+        // Also what others made, again.
+        if chance(20), let old = published.randomElement(using: &random) { loot.append(old) }
+    }
+
+    /// Removes a device as if the thief knew less than it did.
+    private mutating func forge(_ actor: Int, removing other: DeviceID, at time: UInt64) throws {
+        let thief = thieves[actor]
+        let joins = thief.log.graph.entries.filter { $0.profile != nil && [other, thief.id].contains($0.author) }
+        let more = thief.log.graph.entries.shuffled(using: &random).prefix(Int.random(in: 0...1, using: &random))
+        let keys = try thief.epochKeys(for: thieves.map(\.id))
+        try thieves[actor].force(.remove(other, keys), after: joins.map(\.id) + more.map(\.id), at: time)
+    }
+}
+
+/// The groups from which schedules begin, one schedule after the other. All keys come from the schedule's seed.
+final class ThiefBench: Sendable {
+    private let source = RandomSource()
+    /// Groups of two to five devices.
+    let groups: [[TestDevice]]
+
+    init() throws {
+        let crypto = try GroupCrypto(GroupProvider.sodium.provider()) { [source] in source.fill($0) }
+        groups = try (2...5).map { count in
+            var devices = try makeGroup(of: (0..<count).map { "device \($0)" }, crypto)
+            for _ in 0..<2 {
+                for index in devices.indices { try devices[index].answer() }
+                try exchange(&devices)
+            }
+            return devices
+        }
+    }
+
+    func begin(_ seed: UInt64) { source.generator.withLock { $0 = SeededGenerator(seed: seed) } }
+
+    private final class RandomSource: Sendable {
+        let generator = Mutex(SeededGenerator(seed: 0))
+
+        func fill(_ memory: UnsafeMutableRawBufferPointer) {
+            generator.withLock { random in
+                for index in memory.indices { memory[index] = UInt8(truncatingIfNeeded: random.next()) }
+            }
+        }
+    }
+}
