@@ -22,7 +22,7 @@ struct ThiefSimulation {
         case bySenior
         /// By any member, and another one learns of it before the thieves come.
         case witnessed
-        /// With the recovery code. The thieves also reach members that do not know of it, and hold back everything else.
+        /// With the recovery code. The thieves also reach members that do not know of it, and hold back the rest.
         case withCode
     }
 
@@ -31,7 +31,7 @@ struct ThiefSimulation {
     private var random: SeededGenerator
     private var members: [TestDevice]
     private var thieves: [TestDevice] = []
-    /// The members that must stay, all devices that are members or can be, and those that ever were and are no thieves'.
+    /// The members that must stay, the devices that can be members, and those that ever could and are no thieves'.
     private var staying: Set<DeviceID> = []
     private var invited: Set<DeviceID> = []
     private var honest: Set<DeviceID> = []

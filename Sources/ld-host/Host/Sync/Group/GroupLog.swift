@@ -83,8 +83,8 @@ package struct GroupLog: Sendable {
     /// How many entries wait for parents.
     package var waitingCount: Int { waiting.count }
 
-    /// Whether the parents of an entry are missing that a member has made, or somebody with the recovery code: they were
-    /// not kept, since they did not count yet.
+    /// Whether the parents of an entry are missing that a member has made, or somebody with the recovery code: they
+    /// were not kept, since they did not count yet.
     package var lacksParents: Bool { waiting.values.contains { isAwaited($0) } }
 
     private func isAwaited(_ entry: GroupEntry) -> Bool { entry.isWithCode || state.member(entry.author) != nil }

@@ -13,9 +13,9 @@ internal import LocalDataAPI
 /// 4. *A removal is final.* What a device does, and a join under an invite of that device, is void if a valid *remove*
 ///    of the device is before it. If one is concurrent to it, it is void unless it is *witnessed*: a third device had
 ///    taken it in before it knew of the removal. That is, a valid entry of that device is after it and not after the
-///    removal, and the device had validly joined before the removal, or by an invite of another such device. So nobody is
-///    a witness who joined by what is in question, and a removed device that makes entries with an old copy of the log
-///    finds no witness any more.
+///    removal, and the device had validly joined before the removal, or by an invite of another such device. So nobody
+///    is a witness who joined by what is in question, and a removed device that makes entries with an old copy of the
+///    log finds no witness any more.
 /// 5. When two devices remove each other, and neither knew of it, one of the removals beats the other: the one with a
 ///    witness; if both or none have one, the one that leaves out no earlier entry of its own author that the other's
 ///    author knew; or else that of the more senior author.
@@ -32,10 +32,10 @@ internal import LocalDataAPI
 ///    removal is the last in the order; then everything is decided again.
 ///
 /// An entry is decided when all that it depends on is. Entries can depend on each other in a circle: a removed device
-/// may remove the witnesses of its removal. Then the removals that are not decided are ranked: those come first that can
-/// have a witness against each removal of their author, and that an author has made of whom that can be said, then those
-/// of more senior authors, then by the order. Of those that may void the first, or what gives its author standing, the
-/// last one is void; and so on. So a removed device that is alone loses, since it has no witness.
+/// may remove the witnesses of its removal. Then the removals that are not decided are ranked: first those that can
+/// have a witness against each removal of their author, as what gives the author standing can; then by the author's
+/// seniority, then by the order. Of those that may void the first, or what gives its author standing, the last one is
+/// void; and so on. So a removed device that is alone loses, since it has no witness.
 ///
 /// All this depends on the set of entries alone, so devices with the same entries agree, in whatever order these came.
 /// Nor does it depend on void entries, so devices need not keep them: nothing asks for an entry that is void, and in a
