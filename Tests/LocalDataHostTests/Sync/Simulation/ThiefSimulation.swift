@@ -20,7 +20,7 @@ struct ThiefSimulation {
     enum Kind: CaseIterable {
         /// By a member that is longer in the group than a single thief.
         case bySenior
-        /// By any member, and another one learns of it before the thieves come.
+        /// By any member, and another one that the thief knows learns of it before the thieves come.
         case witnessed
         /// With the recovery code. The thieves also reach members that do not know of it, and hold back the rest.
         case withCode
@@ -142,7 +142,11 @@ extension ThiefSimulation {
             if let entry = members[remover].log.graph.entries.last { removals.append(entry.id) }
         }
         publish()
-        if kind == .witnessed, let other = members.indices.filter({ $0 != owner }).randomElement(using: &random) {
+        // One that the thief knows: whom the remover itself has invited since is no witness for it.
+        let others = members.indices.filter { index in
+            index != owner && thieves[0].log.graph.entries.contains { $0.author == members[index].id }
+        }
+        if kind == .witnessed, let other = others.randomElement(using: &random) {
             try sync(other)
             try sync(owner)
         }
