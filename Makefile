@@ -5,7 +5,7 @@ CC ?= cc
 BUILD_PACKAGES = iso-codes gcc g++ libc6-dev pkg-config libssl-dev libsodium-dev libsecret-1-dev libsqlite3-dev \
 	libpq-dev libnats-dev
 TEST_PACKAGES = binutils faketime mandoc zsh fish python3 python3-fusepy dbus gnome-keyring libsecret-tools python3-secretstorage python3-keyring chromium \
-	postgresql pgbouncer nats-server openssl syncthing
+	python3-cryptography postgresql pgbouncer nats-server openssl syncthing
 
 # Tests of threads and deadlines run by themselves: the others start programs and wait for them on the two threads that
 # Swift has on a small machine. Of each few run at once, so that a test's time limit does not count how long it waits for
