@@ -2,24 +2,20 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// `LOCALDATA_SESSIONS` chooses the files, with commas between them.
+/// `LOCALDATA_SESSIONS` chooses the files, by names with commas between them.
 @Suite("Whole sessions with ld-host")
 struct SessionTests {
     private static let folder = "\(Repository.root)/Tests/CommandLineTests/Sessions"
 
-    /// Those that `LOCALDATA_SESSIONS` lists, separated by commas, or all.
     private static let sessions: [String] = {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return names.filter {
-            $0.hasSuffix(".txt") && TestRun.isWanted(String($0.dropLast(4)), in: "LOCALDATA_SESSIONS")
-        }
-        .sorted()
+        return names.filter { $0.hasSuffix(".txt") }.map { String($0.dropLast(4)) }.sorted()
     }()
 
     @Test(
         "every session runs as written", arguments: sessions.filter { TestRun.isWanted($0, in: "LOCALDATA_SESSIONS") })
     func session(_ name: String) throws {
-        try play(String(contentsOfFile: "\(Self.folder)/\(name)", encoding: .utf8), name)
+        try play(String(contentsOfFile: "\(Self.folder)/\(name).txt", encoding: .utf8), name)
     }
 
     private func play(_ text: String, _ name: String) throws {
