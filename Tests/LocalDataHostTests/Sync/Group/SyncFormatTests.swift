@@ -37,7 +37,7 @@ import Testing
         let program = ChildProcess(
             "/bin/sh",
             arguments: [
-                "-c", "exec python3 \"$0\" example",
+                "-c", "exec /usr/bin/python3 \"$0\" example",
                 "\(Repository.root)/Tests/CommandLineTests/Programs/sync_group.py",
             ],
             environment: ["PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "PYTHONDONTWRITEBYTECODE": "1"])
