@@ -103,6 +103,25 @@ import Testing
         await #expect(throws: StorageError.notFound) { try await home.router().get(key) }
     }
 
+    @Test("a key that was removed before its old name's value was brought has none at its next place either")
+    func removedAndMoved() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let old = key(.userDefaults())
+        func renamed(_ domain: StorageDomain) -> StorageKey<String> {
+            MigrationHome.key("colour", domain) {
+                .init(SimpleLegacyMigration(destinationKey: $0, sourceKey: .key(old)))
+            }
+        }
+        try await home.router().set("dark", for: old)
+        _ = try await home.router().remove(renamed(.userDefaults())) as Bool
+        await #expect(throws: StorageError.notFound) { try await home.router().get(renamed(.fileSystem())) }
+        #expect(try await !home.router().exists(renamed(.fileSystem())))
+        // What an earlier release sets again is brought.
+        try await home.router().set("light", for: old)
+        #expect(try await home.router().get(renamed(.fileSystem())) == "light")
+    }
+
     @Test("a key goes back to a place where it was, and has its last value", arguments: [true, false])
     func back(_ isListed: Bool) async throws {
         let home = try MigrationHome()

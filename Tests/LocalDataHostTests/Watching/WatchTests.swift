@@ -9,7 +9,7 @@ import Testing
     static let stores = ["file", "memory"]
 
     private func router(_ home: SealedHome, _ store: String) throws -> StorageRouter {
-        try home.router(domains: "own: \"\(store)\"")
+        try home.router(domains: "own: \"\(store)\"", "encryption: { service: \"tests\" }")
     }
 
     @Test("a key's values are reported as they change, including those that others store", arguments: stores)
@@ -60,10 +60,11 @@ import Testing
         }
         #expect(told == Set(names.map { Data($0.utf8).base64EncodedString() }))
 
-        var keychain = try await router.changes(in: .keychain(service: "LocalData")).makeAsyncIterator()
+        // The service has the app's own values, too.
+        var keychain = try await router.changes(in: .keychain(service: "tests")).makeAsyncIterator()
         try await router.set("x", for: textKey("k", .fileSystem(), security: .recommended))
         try await router.set(
-            "x", for: textKey("own", .keychain(service: "LocalData"), security: .keychain(accessibility: .always)))
+            "x", for: textKey("own", .keychain(service: "tests"), security: .keychain(accessibility: .always)))
         // A change that may affect any name, such as creating the folder, is reported without names.
         var changed = try #require(try await keychain.next())
         while changed.names.isEmpty, changed.mayBeMore { changed = try #require(try await keychain.next()) }

@@ -182,6 +182,17 @@ extension MigrationEngine {
         return isRemoved
     }
 
+    /// The places where a key was before, whether or not there is a value.
+    func formerDestinations(
+        of key: StorageKeyDescriptor, at place: StorageNamespace
+    ) async throws(StorageError) -> [ResolvedKey] {
+        var found: [ResolvedKey] = []
+        for known in try await record(key.owner, key.name)?.others(than: place, of: key.domain) ?? [] {
+            found.append(try await access.resolveUnlisted(KeyReference(AnyStorageKey(known.entry))))
+        }
+        return found
+    }
+
     /// Remembers that a key is not at its former places any more.
     func noteLeft(_ key: AnyStorageKey) async throws {
         await noteBrought([], from: try await migrationsFromFormerPlaces(of: key).flatMap(\.sources))

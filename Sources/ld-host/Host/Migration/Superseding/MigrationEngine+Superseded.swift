@@ -19,10 +19,20 @@ extension MigrationEngine {
     func isSupersededElsewhere(
         _ migration: AnyStorageMigration, at destination: ResolvedKey, _ page: LedgerPage
     ) async throws(StorageError) -> Bool {
-        guard page[migration.id] == nil, try await !destination.exists(),
-            let (marks, open) = await supersededElsewhere(migration.id, destination), try await !bringsNewer(migration)
-        else { return false }
-        return try await isSuperseded(marks, sources: migration.sources, besides: destination, in: open)
+        guard page[migration.id] == nil, try await !destination.exists(), try await !bringsNewer(migration) else {
+            return false
+        }
+        if let (marks, open) = await supersededElsewhere(migration.id, destination) {
+            return try await isSuperseded(marks, sources: migration.sources, besides: destination, in: open)
+        }
+        // Where the key was before, it may have been removed before anything was brought to it.
+        for former in try await formerDestinations(of: migration.destinationDescriptor, at: destination.address.place) {
+            for marks in try await Ledger(access, of: former).page().rows.compactMap(\.superseded)
+            where try await isSuperseded(marks, sources: migration.sources, besides: destination, in: former.open) {
+                return true
+            }
+        }
+        return false
     }
 
     /// The rows of other stores' ledgers; a store that cannot be read has none.

@@ -52,6 +52,9 @@ extension MigrationEngine {
             for supersession in found { changes += try await supersession.ledgerChanges() }
             try await body(changes)
         }
+        // A later release may have the key elsewhere, and finds by this what the ledger says here.
+        let lasting = keys.filter { !$0.key.descriptor.owner.isEmpty && !$0.resolved.open.isGoneWithProcess }
+        await note(lasting.map { (.declared, $0.key.descriptor, $0.resolved.address.place) }, isUse: false)
         return true
     }
 
