@@ -257,9 +257,11 @@ extension SyncDevice {
     }
 
     private func forgetMembership(_ file: borrowing LockedFile) throws(StorageError) {
-        try forgetEntries()
+        // The keys first: without the log they would look like somebody else's. What is left of the rest goes when this
+        // device enters a group.
         try keychain.remove()
         try keepStanding(nil)
+        try forgetEntries()
         try file.setNumber(try file.number() &+ 1)
         opened = nil
     }
