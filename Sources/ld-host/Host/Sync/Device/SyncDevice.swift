@@ -311,7 +311,7 @@ extension SyncDevice {
                 guard let membership = try SyncMembership.load(from: keychain, crypto) else { throw noGroup }
                 let group = try MemberGroup(
                     membership, crypto, keychain: keychain, page: try SyncPlace.log(in: home))
-                // What is published to a group that this device does not know is read by whoever made it.
+                // What is published to a group that this device does not know is read by its maker.
                 if !isOffline, group.hasLostLog { throw Self.lostLog }
                 // The machine that this one is a copy of stays in the group.
                 let concernsOthers = group.members.count > 1 || group.hasInvitations

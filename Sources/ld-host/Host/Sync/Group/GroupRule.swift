@@ -1,7 +1,7 @@
 /// A rule of ``GroupVerdicts`` and ``GroupLog`` against removed devices. A test leaves one out to show that it is
 /// needed.
 enum GroupRule: String, CaseIterable, Sendable {
-    /// Rule 4: what a removed device does at the same time is void, whoever is more senior.
+    /// Rule 4: what a removed device does at the same time is void, also of a more senior device.
     case removalsAreFinal
     /// Rule 4: a witness did not join by what is in question.
     case witnessesJoinedBefore

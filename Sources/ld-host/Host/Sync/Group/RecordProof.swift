@@ -2,7 +2,7 @@ internal import ByteCoding
 internal import FoundationEssentials
 internal import LocalDataAPI
 
-/// Shows that a device's signing key has made a record: whoever knows an epoch's key can seal, but not sign.
+/// Shows that a device's signing key has made a record: an epoch's key is enough to seal, and not to sign.
 ///
 /// What a device publishes together it signs together, at most ``most`` records. Their hashes are the leaves of a tree:
 /// a node is the hash of the two below it, and one without a neighbour is the node above it as it is. The root is
