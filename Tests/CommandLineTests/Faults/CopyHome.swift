@@ -27,6 +27,10 @@ struct CopyHome {
         let ending = try home.run(
             "set", KeyHome.overwrittenSecret, "--stdin", input: CopyOperation.older, adding: seenFromDestination)
         guard ending.status == 0 else { throw TestFailure(ending.errors) }
+        // Of whole seconds it is not known which value is the later one, so the option decides.
+        let touched = try home.shell(
+            "found=$(find data/second -name b) && test -n \"$found\" && touch -d 2026-01-01T00:00:00Z $found")
+        guard touched.status == 0 else { throw TestFailure(touched.errors) }
     }
 
     /// The values that are copied.
