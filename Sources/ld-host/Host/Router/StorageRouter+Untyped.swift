@@ -7,7 +7,7 @@ extension StorageRouter {
     /// and it has the policy that its stored value is sealed by, or else its domain's default policy.
     ///
     /// A value that is sealed in another way can be neither read nor replaced through the key, only removed: see
-    /// ``checkUsable(_:)``.
+    /// `checkUsable(_:)`.
     ///
     /// - Throws: `invalidAddress` with what is wrong with the text.
     public func key(at address: String) async throws -> AnyStorageKey {
