@@ -157,12 +157,31 @@ class Group:
         return derived(self.name_key, b"mark of an epoch;", b"\x01" + epoch[:8] + bytes([cipher]), 8)
 
 
+def agreement_key(private):
+    return raw(X25519PrivateKey.from_private_bytes(private).public_key())
+
+
+def shared_key(private, public, salt):
+    shared = X25519PrivateKey.from_private_bytes(private).exchange(X25519PublicKey.from_public_bytes(public))
+    return derived(shared, b"key between two devices;", salt=salt)
+
+
 class Device:
     def __init__(self, signing, agreement):
         self.signing, self.agreement = signing, agreement
-        self.signing_public = signing_key(signing)
-        self.agreement_public = raw(X25519PrivateKey.from_private_bytes(agreement).public_key())
+        self.signing_public, self.agreement_public = signing_key(signing), agreement_key(agreement)
         self.id = device_id(self.signing_public)
+
+
+class Invitation:
+    """What follows from a code."""
+
+    def __init__(self, secret):
+        self.id = derived(secret, b"id of an invitation;", size=16)
+        self.signing = derived(secret, b"signing key of an invitation;")
+        self.box_key = derived(secret, b"box key of an invitation;")
+        self.agreement = derived(secret, b"agreement key of an invitation;")
+        self.agreement_public = agreement_key(self.agreement)
 
 
 def device_id(public):
@@ -180,7 +199,7 @@ class Entry:
         self.author_key, self.time = reader.take(32), reader.number(8)
         self.parents = [reader.take(32) for _ in range(reader.number(1))]
         refuse_unless(self.parents == sorted(set(self.parents)) and len(self.parents) <= 64, "unsorted parents")
-        self.boxes = {}
+        self.boxes, self.invitation_boxes, self.ended, self.continues = {}, {}, [], False
         getattr(self, f"read_{self.kind}", self.unknown)(reader)
         second = reader.take(64) if self.kind in (JOIN, REMOVE_WITH_CODE) else None
         signature = reader.take(64)
@@ -206,18 +225,22 @@ class Entry:
 
     def epoch_keys(self, reader):
         self.ephemeral = reader.take(32)
-        order = []
+        self.boxes = self.boxes_of(reader)
+
+    def boxes_of(self, reader):
+        boxes, order = {}, []
         for _ in range(reader.number(2)):
             order.append(reader.take(16))
-            self.boxes[order[-1]] = reader.take(81)
+            boxes[order[-1]] = reader.take(81)
         refuse_unless(order == sorted(set(order)) and len(order) <= 256, "unsorted boxes")
+        return boxes
 
     def read_1(self, reader):
         self.profile(reader)
         self.recovery_key = reader.take(32)
 
     def read_2(self, reader):
-        self.invitation_key, self.invitation = reader.take(32), reader.take(16)
+        self.invitation_key, self.agreement_key, self.invitation = reader.take(32), reader.take(32), reader.take(16)
         self.expiry, self.epoch, self.box_hash = reader.number(8), reader.take(16), reader.take(32)
 
     def read_3(self, reader):
@@ -231,7 +254,17 @@ class Entry:
     read_8 = read_4
 
     def read_5(self, reader):
+        continues = reader.number(1)
+        refuse_unless(continues <= 1, "unknown flags")
+        self.continues = continues == 1
+        self.ended = [reader.take(32) for _ in range(reader.number(2))]
+        refuse_unless(self.ended == sorted(set(self.ended)) and len(self.ended) <= 256, "unsorted invites")
         self.epoch_keys(reader)
+        self.invitation_boxes = self.boxes_of(reader)
+
+    @property
+    def starts_era(self):
+        return self.kind in (GENESIS, REMOVE, REMOVE_WITH_CODE) or self.kind == REKEY and not self.continues
 
     def read_6(self, reader):
         self.device = reader.take(16)
@@ -275,7 +308,7 @@ class Log:
                 entries[entry.id] = entry, content
             except (Refused, UnicodeDecodeError):
                 continue
-        self.entries, self.contents, self.before = [], {}, {}
+        self.entries, self.contents, self.before, depth = [], {}, {}, {}
         waiting = True
         while waiting:
             waiting = False
@@ -283,16 +316,16 @@ class Log:
                 if identifier in self.before or any(parent not in self.before for parent in entry.parents):
                     continue
                 self.before[identifier] = set(entry.parents).union(*(self.before[one] for one in entry.parents))
+                depth[identifier] = 1 + max((depth[parent] for parent in entry.parents), default=-1)
                 self.entries.append(entry)
                 self.contents[identifier] = content
                 waiting = True
-        self.entries.sort(key=lambda entry: (len(self.before[entry.id]), entry.id))
+        self.entries.sort(key=lambda entry: (depth[entry.id], entry.time, entry.id))
         self.fold(group)
 
     def fold(self, group):
         """Plays entries that follow one another, or that say the same in whatever order."""
-        self.members, self.former, self.invites = {}, {}, {}
-        self.epoch, self.number = None, -1
+        self.members, self.former, self.invites, self.starts = {}, {}, {}, {}
         for entry in self.entries:
             if entry.kind == GENESIS:
                 self.members[entry.author] = entry
@@ -320,6 +353,12 @@ class Log:
                     self.former[entry.device] = gone
             if entry.boxes:
                 self.start(entry)
+            known = self.before[entry.id]
+            ended = known if entry.kind in (REMOVE, REMOVE_WITH_CODE) else entry.ended
+            self.invites = {one: invite for one, invite in self.invites.items() if one not in ended}
+        self.epoch = max(self.starts, key=lambda one: self.starts[one][:3])[:16] if self.starts else None
+        self.numbers = self.era() if self.starts else {}
+        self.number = self.numbers.get(self.epoch)
 
     def refuse_disputes(self, removal):
         """What a device did while another removed it needs the rules of the specification, which are not here."""
@@ -330,23 +369,39 @@ class Log:
             refuse_unless(entry.author != removal.device or not is_concurrent, "a removal that is disputed")
 
     def start(self, entry):
-        self.epoch, self.number = entry.id[:16], self.number + 1
-        self.invites = {}
+        """Notes the numbers of an era and of an epoch, the place in the order, and whether the era begins here."""
+        earlier = [self.starts[one] for one in self.before[entry.id] if one in self.starts]
+        era = max((start[0] for start in earlier), default=-1) + (1 if entry.starts_era else 0)
+        number = max((start[1] for start in earlier), default=-1) + 1
+        self.starts[entry.id] = era, number, len(self.starts), entry.starts_era
+
+    def era(self):
+        """The numbers of the epochs that count, by their ids."""
+        current = next(one for one in self.starts if one[:16] == self.epoch)
+        era = self.starts[current][0]
+        first = next(
+            (one for one, of in self.starts.items() if of[0] == era and of[3] and self.is_upto(one, current)),
+            current)
+        counting = [one for one, start in self.starts.items() if start[0] == era and self.is_upto(first, one)]
+        return {one[:16]: self.starts[one][1] for one in counting}
+
+    def is_upto(self, first, second):
+        return first == second or first in self.before[second]
 
     @property
     def heads(self):
         known = set().union(*(entry.parents for entry in self.entries)) if self.entries else set()
         return [entry.id for entry in self.entries if entry.id not in known]
 
-    def learn(self, group, device):
+    def learn(self, group, receiver):
+        """Opens the keys of epochs that are sealed for a device or an invitation."""
         for entry in self.entries:
-            box = entry.boxes.get(device.id)
+            boxes = entry.invitation_boxes if isinstance(receiver, Invitation) else entry.boxes
+            box = boxes.get(receiver.id)
             if box is None or entry.id[:16] in group.epochs:
                 continue
-            shared = X25519PrivateKey.from_private_bytes(device.agreement).exchange(
-                X25519PublicKey.from_public_bytes(entry.ephemeral))
-            key = derived(shared, b"key between two devices;", salt=entry.ephemeral + device.agreement_public)
-            data = group.id + entry.author_key + device.id
+            key = shared_key(receiver.agreement, entry.ephemeral, entry.ephemeral + receiver.agreement_public)
+            data = group.id + entry.author_key + receiver.id
             group.epochs[entry.id[:16]] = open_box(box, b"sealed key of an epoch;", key, data)
 
 
@@ -423,9 +478,9 @@ def opened_record(group, log, writer, name, data):
     member = log.members.get(writer)
     refuse_unless(member is not None and len(data) > 21 and data[0] == 1, "no record of a member")
     epoch = next((one for one in group.epochs if one[:8] == data[5:13]), None)
-    refuse_unless(epoch == log.epoch, "a record of another epoch")
+    refuse_unless(epoch in log.numbers, "a record of another era")
     bound, head = binding(group, epoch, writer), data[:21]
-    refuse_unless(head == record_head(group, log.number, epoch, data[21]), "a record with another head")
+    refuse_unless(head == record_head(group, log.numbers[epoch], epoch, data[21]), "a record with another head")
     key = derived(group.epochs[epoch], b"key of records;")
     opened = open_box(data[21:], b"sealed record;", key, head + bound + name.encode())
     return proven(opened, name, bound, member.author_key)
@@ -495,18 +550,18 @@ def log_of(found, group):
 
 def invited(folder, code):
     """The group that an invitation's code opens."""
-    secret, found = secret_of(code), records(folder)
-    identifier = derived(secret, b"id of an invitation;", size=16)
-    key = derived(secret, b"box key of an invitation;")
+    invitation, found = Invitation(secret_of(code)), records(folder)
     for (_, name), data in found.items():
         if not name.startswith("log-"):
             continue
         try:
-            invitation, _, _ = published(data)
-            if invitation and invitation[0] == identifier:
-                group = Group(open_box(invitation[1], b"sealed keys of a group;", key, identifier))
+            box, _, _ = published(data)
+            if box and box[0] == invitation.id:
+                group = Group(open_box(box[1], b"sealed keys of a group;", invitation.box_key, invitation.id))
                 opened_entry(data, group)
-                return group, log_of(found, group), found, identifier, secret
+                log = log_of(found, group)
+                log.learn(group, invitation)
+                return group, log, found, invitation
         except Refused:
             continue
     raise Refused("no invitation with this code")
@@ -534,22 +589,48 @@ def entry_name(identifier):
     return "log-" + identifier[:16].hex()
 
 
+def signed_entry(kind, group, device, parents, body, invitation=None):
+    """The name and content of a new entry's record, and its id."""
+    parents = sorted(parents)
+    data = struct.pack(">BB", 1, kind) + group.id + device.signing_public + struct.pack(">Q", now())
+    data += bytes([len(parents)]) + b"".join(parents) + body
+    if invitation:
+        data += sign(data, b"signature by an invitation;", invitation.signing)
+    data += sign(data, b"signature of an entry;", device.signing)
+    identifier, head = hashed(data, b"hash of an entry;"), b"\x01\x00"
+    return entry_name(identifier), head + seal(data, b"sealed entry;", group.log_key, head), identifier
+
+
+def new_epoch(group, device, members, invites):
+    """The body of an entry that begins an epoch which continues the era."""
+    ephemeral, key = os.urandom(32), os.urandom(32)
+    public = agreement_key(ephemeral)
+
+    def boxes(receivers):
+        data = struct.pack(">H", len(receivers))
+        for identifier, agreement in sorted(receivers.items()):
+            bound = group.id + device.signing_public + identifier
+            box_key = shared_key(ephemeral, agreement, public + agreement)
+            data += identifier + seal(key, b"sealed key of an epoch;", box_key, bound)
+        return data
+
+    return b"\x01\x00\x00" + public + boxes(members) + boxes(invites)
+
+
 def join(folder, code, name, path):
-    group, log, _, identifier, secret = invited(folder, code)
-    invite = next((entry for entry in log.invites.values() if entry.invitation == identifier), None)
+    group, log, _, invitation = invited(folder, code)
+    invite = next((entry for entry in log.invites.values() if entry.invitation == invitation.id), None)
     refuse_unless(invite is not None, "the invitation has ended")
     device = Device(os.urandom(32), os.urandom(32))
-    heads = sorted(log.heads)
-    data = struct.pack(">BB", 1, JOIN) + group.id + device.signing_public + struct.pack(">Q", now())
-    data += bytes([len(heads)]) + b"".join(heads) + invite.id + device.agreement_public + b"\x00"
-    data += bytes([len(name.encode())]) + name.encode()
-    data += sign(data, b"signature by an invitation;", derived(secret, b"signing key of an invitation;"))
-    data += sign(data, b"signature of an entry;", device.signing)
-    head = b"\x01\x00"
-    content = head + seal(data, b"sealed entry;", group.log_key, head)
+    profile = device.agreement_public + b"\x00" + bytes([len(name.encode())]) + name.encode()
+    *entry, identifier = signed_entry(JOIN, group, device, log.heads, invite.id + profile, invitation)
+    # What is published from now on, the code does not open.
+    members = {one: member.agreement_key for one, member in log.members.items()}
+    members[device.id] = device.agreement_public
+    others = {one.invitation: one.agreement_key for one in log.invites.values() if one.id != invite.id}
+    *epoch, _ = signed_entry(REKEY, group, device, [identifier], new_epoch(group, device, members, others))
     changes = [(entry_name(known), old) for known, old in log.contents.items()]
-    changes.append((entry_name(hashed(data, b"hash of an entry;")), content))
-    publish(folder, device.id.hex(), changes)
+    publish(folder, device.id.hex(), changes + [tuple(entry), tuple(epoch)])
     keys = b"\x01" + group.id + group.secret + struct.pack(">H", len(group.epochs))
     keys += b"".join(epoch + key for epoch, key in sorted(group.epochs.items()))
     saved = {"signing": device.signing, "agreement": device.agreement, "group": keys}
@@ -618,7 +699,7 @@ def example():
     group_id, epoch = fixed("group"), fixed("group", 16)
     keys = b"\x01" + group_id + fixed("group secret") + b"\x00\x01" + epoch + epoch_key
     group = Group(keys)
-    log = type("Epoch", (), {"epoch": epoch, "number": 0})
+    log = type("Epoch", (), {"epoch": epoch, "number": 0, "numbers": {epoch: 0}})
     address = "userDefaults/theme"
     name = group.name(address)
     content = value_content(1 << 16, device.id, 1_700_000_000_000, [], address, b'"dark"', owner="Appearance")
@@ -641,7 +722,7 @@ def example():
 
 def main(command, *arguments):
     if command == "show":
-        group, log, found, _, _ = invited(*arguments)
+        group, log, found, _ = invited(*arguments)
         print(shown(group, log, found))
     elif command == "join":
         join(*arguments)

@@ -32,16 +32,19 @@ extension Command {
     static let syncInvite = Command(
         name: "sync invite", summary: "invite a device to the sync group",
         details: """
-            Prints a code to type on the new device: ld-host sync join. Until one device has used it, or its time is
-            over, anyone with the code can join and read every value that takes part. --to writes the code to a file that
-            only you can read; a file that the shell makes, as with >, may be readable by others.
+            Prints a code to type on the new device: ld-host sync join. Until one device has used it, it is revoked, or
+            its time is over, anyone with the code can join and read every value that takes part. A device that joins in
+            time must also be noticed in time: let a device of the group sync before the invitation ends. --to writes the
+            code to a file that only you can read; a file that the shell makes, as with >, may be readable by others.
+            --revoke ends all invitations that no device has used.
             """,
         options: [
             Option(name: "--minutes", value: "N", help: "how long the code can be used; 60 if not given"),
             Option(name: "--to", value: "FILE", help: "write the code to FILE, of mode 0600, and not to the output"),
-            json,
+            Option(name: "--revoke", help: "end all unused invitations, and make none"), json,
         ]
     ) { arguments, session in
+        if arguments.has("--revoke") { return try await revokeInvitations(arguments, session) }
         struct Row: Encodable {
             let code: String?
             let seconds: Int64
@@ -63,6 +66,25 @@ extension Command {
         }
         if file == nil { Output.line(invitation.code) }
         Output.remark("ld-host: one device can join with this code within \(minutes.counted("minute")); keep it secret")
+        return .done
+    }
+
+    private static func revokeInvitations(
+        _ arguments: Arguments, _ session: Session
+    ) async throws -> ExitStatus {
+        guard arguments.value("--minutes") == nil, arguments.value("--to") == nil else {
+            throw UsageError(
+                "--revoke makes no invitation", hint: "run ld-host sync invite again, without --revoke, to make one")
+        }
+        struct Row: Encodable {
+            let revoked: Int
+        }
+        let count = try await session.router().revokeSyncInvitations()
+        if session.json {
+            try Output.json(Row(revoked: count))
+        } else {
+            Output.remark("ld-host: \(count.counted("invitation")) ended")
+        }
         return .done
     }
 

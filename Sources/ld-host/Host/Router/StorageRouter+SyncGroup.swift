@@ -27,6 +27,14 @@ extension StorageRouter {
         try await syncDevice().invite(for: Int(clamping: lifetime.components.seconds))
     }
 
+    /// Ends all invitations that no device has used: their codes let nobody join any more, and do not open what is
+    /// published from now on.
+    ///
+    /// - Returns: How many there were.
+    /// - Throws: `storeUnavailable` if the transport cannot be reached. Then they are as before.
+    @discardableResult
+    public func revokeSyncInvitations() async throws -> Int { try await syncDevice().revokeInvitations() }
+
     /// Joins a group by an invitation's code. What the group has wins over what this device had before.
     ///
     /// - Throws: `busy` if the device is in a group; `invalidOptions` for a mistyped code; `notFound` and `cannotOpen`

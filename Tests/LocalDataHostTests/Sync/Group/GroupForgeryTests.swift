@@ -123,11 +123,11 @@ import Testing
             return try PublishedEntry.sealing(signed, with: devices[0].keys.logKey, crypto)
         }
         let other = try Invitation(creatingWith: crypto)
-        #expect(refuses(try signed(.rekey(keys), by: stranger, after: log.heads), log), "a stranger's")
+        #expect(refuses(try signed(.rekey(keys, .init()), by: stranger, after: log.heads), log), "a stranger's")
         #expect(refuses(try signed(.forget(stranger.id), after: log.heads), log), "about a stranger")
         #expect(refuses(try signed(.forget(devices[0].id), after: log.heads), log), "about itself")
         #expect(refuses(try signed(.remove(devices[1].id, keys), after: log.heads), log), "with its key")
-        #expect(refuses(try signed(.rekey(keys), after: genesis), log), "to one who had not joined")
+        #expect(refuses(try signed(.rekey(keys, .init()), after: genesis), log), "to one who had not joined")
         #expect(refuses(try signed(.join(invite: invite, profile), by: stranger, after: genesis, invitation), log))
         #expect(refuses(try signed(.join(invite: log.group, profile), by: stranger, after: [invite], invitation), log))
         #expect(refuses(try signed(.join(invite: invite, profile), by: stranger, after: [invite], other), log))

@@ -71,10 +71,11 @@ import Testing
         var devices = try makeGroup(of: ["a", "b"], try GroupProvider.openssl.crypto())
         let keys = try devices[0].epochKeys(for: devices.map(\.id))
         let wrong = GroupEntry.EpochKeys(
-            ephemeralKey: keys.ephemeralKey, boxes: keys.boxes.mapValues { $0.changing(bit: 400) })
-        let weak = GroupEntry.EpochKeys(ephemeralKey: Data(count: 32), boxes: keys.boxes)
-        try devices[0].force(.rekey(wrong))
-        try devices[0].force(.rekey(weak))
+            ephemeralKey: keys.ephemeralKey, boxes: keys.boxes.mapValues { $0.changing(bit: 400) },
+            invitationBoxes: [:])
+        let weak = GroupEntry.EpochKeys(ephemeralKey: Data(count: 32), boxes: keys.boxes, invitationBoxes: [:])
+        try devices[0].force(.rekey(wrong, .init()))
+        try devices[0].force(.rekey(weak, .init()))
         try devices[0].rekey()
         try devices[1].receive(devices[0])
         #expect(

@@ -63,7 +63,7 @@ import Testing
         let before = devices[0].state
         let ids = devices.map(\.id)
         try devices[2].force(.remove(ids[0], devices[2].epochKeys(for: [ids[1], ids[2]])))
-        try devices[2].force(.rekey(devices[2].epochKeys(for: ids)))
+        try devices[2].force(.rekey(devices[2].epochKeys(for: ids), .init()))
         try devices[2].force(.forget(ids[1]))
         try devices[0].receive(devices[2])
         #expect(devices[0].state == before)
@@ -80,7 +80,7 @@ import Testing
         // As if it had not received its removal: with its own parents and clock.
         let code = try old.invite(at: 1)
         var helper = try TestDevice(joining: old.log.entries, by: code, "helper", at: 1, old.crypto)
-        try old.force(.rekey(old.epochKeys(for: old.state.members.map(\.id))), at: 1)
+        try old.force(.rekey(old.epochKeys(for: old.state.members.map(\.id)), .init()), at: 1)
         try old.force(.forget(devices[1].id), at: 1)
         try helper.receive(old)
         try devices[0].receive(helper)
@@ -179,10 +179,10 @@ import Testing
         #expect(first.state.members.map(\.name) == ["a", "late"] && !first.state.needsRekey)
         try first.receive(early)
         #expect(first.state.members.map(\.name) == ["a", "early"])
-        #expect(first.state.needsRekey, "the other one has the key")
+        #expect(first.state.isKnownByCode, "the other one has the key")
         try first.rekey()
         try late.receive(first)
-        #expect(!late.hasCurrentKey && !first.state.needsRekey)
+        #expect(!late.hasCurrentKey && !first.state.isKnownByCode)
     }
 
     @Test("a join counts if it is concurrent with a removal by a member without the invitation, and needs a rekey")
@@ -278,7 +278,7 @@ import Testing
         #expect(devices.map(\.hasCurrentKey) == [false, true, true])
     }
 
-    @Test("an invitation ends when it expires, when it is used, and when an epoch starts")
+    @Test("an invitation ends when it expires, when it is used, when it is revoked, and when a device is removed")
     func ends() throws {
         var device = try TestDevice(creating: "a", try GroupProvider.openssl.crypto())
         func joining(_ code: String, at time: UInt64) throws -> TestDevice {
@@ -297,8 +297,14 @@ import Testing
         #expect(try refusal(code, at: 2000).contains("was used"))
         let second = try device.invite()
         try device.rekey()
+        #expect(device.state.invitations.count == 1, "an epoch alone ends none")
+        try device.rekey { _ in true }
         #expect(device.state.invitations.isEmpty)
         #expect(try refusal(second, at: 2000).contains("ended it"))
+        let third = try device.invite()
+        try device.remove(other.id)
+        #expect(device.state.invitations.isEmpty)
+        #expect(try refusal(third, at: 2000).contains("ended it"))
     }
 
     @Test("a join after the expiry is refused by all")

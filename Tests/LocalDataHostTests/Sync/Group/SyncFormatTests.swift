@@ -57,7 +57,9 @@ import Testing
             try GroupKeys(decoding: SecretBytes(copying: bytes), crypto)
         }
         let sealer = try RecordSealer(
-            keys, epoch: .init(number: 0, id: try #require(EpochID(bytes: epoch))), crypto)
+            keys,
+            epoch: try #require(EpochID(bytes: epoch).map { .init(number: 0, id: $0, eraStart: $0, era: [$0]) }), crypto
+        )
         let name = try #require(example["record's name"])
         #expect(try sealer.name(of: "userDefaults/theme") == name)
         let key = try bytes(example["its public key"])

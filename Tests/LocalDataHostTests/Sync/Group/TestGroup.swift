@@ -67,15 +67,17 @@ struct TestDevice {
         try open()
     }
 
-    mutating func rekey(at time: UInt64 = 4000) throws {
-        _ = try log.rekey(by: device, at: time)
+    mutating func rekey(
+        at time: UInt64 = 4000, ending isEnded: (GroupState.OpenInvitation) -> Bool = { _ in false }
+    ) throws {
+        _ = try log.rekey(by: device, at: time, ending: isEnded)
         try open()
     }
 
     /// Does what a member does when it has taken in something: starts an epoch if one is needed, and acknowledges.
     mutating func answer(at time: UInt64 = 6000) throws {
         guard state.member(id) != nil else { return }
-        if state.needsRekey { try rekey(at: time) }
+        if try log.renew(by: device, at: time) { try open() }
         if log.owesAcknowledgement(id) { _ = try log.acknowledge(by: device, at: time) }
     }
 

@@ -317,7 +317,7 @@ extension ThiefSimulation {
             }
         case 2, 3, 4: if let other { try? thieves[actor].remove(other, at: time) }
         case 5: if let other { try? thieves[actor].forget(other, at: time) }
-        case 6: try? thieves[actor].rekey(at: time)
+        case 6: if chance(50) { try? thieves[actor].rekey(at: time) } else { try? endInvitations(actor, at: time) }
         case 7, 8: if let other { try? forge(actor, removing: other, at: time) }
         case 9:
             guard
@@ -337,6 +337,17 @@ extension ThiefSimulation {
         loot += Set(made).filter { known.insert($0).inserted }.sorted { $0.lexicographicallyPrecedes($1) }
         // Also what others made, again.
         if chance(20), let old = published.randomElement(using: &random) { loot.append(old) }
+    }
+
+    /// Ends invitations as if the thief did not know who has used them.
+    private mutating func endInvitations(_ actor: Int, at time: UInt64) throws {
+        let thief = thieves[actor]
+        let invites = thief.log.graph.entries.filter { if case .invite = $0.body { true } else { false } }
+        let named = invites.shuffled(using: &random).prefix(Int.random(in: 1...3, using: &random)).map(\.id)
+        let joins = thief.log.graph.entries.filter { $0.profile != nil && $0.author == thief.id }
+        let renewal = GroupEntry.Renewal(continues: Bool.random(using: &random), ended: named)
+        try thieves[actor].force(
+            .rekey(thief.epochKeys(for: [thief.id]), renewal), after: joins.map(\.id) + named, at: time)
     }
 
     /// Removes a device as if the thief knew less than it did.

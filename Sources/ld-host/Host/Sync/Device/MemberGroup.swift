@@ -123,6 +123,7 @@ final class MemberGroup: SyncGroup {
     func isKnown(_ device: DeviceID) -> Bool { log.state.device(device) != nil }
 
     var epoch: UInt32 { log.state.epoch.mark }
+    var keyCount: Int { membership.keys.knownEpochs.count }
 
     func name(of address: String) throws(StorageError) -> String { try sealer.name(of: address) }
     func hash(_ bytes: Data) throws(StorageError) -> SyncHash { try sealer.hash(of: bytes) }
@@ -153,7 +154,7 @@ final class MemberGroup: SyncGroup {
         arrived = []
         let removed = log.state.removed.map(\.id)
         // The log counts what it refuses.
-        guard log.add(contentsOf: entries) > 0 else { return }
+        guard try log.take(entries, by: membership.device, at: Self.now) > 0 else { return }
         lacksReturned = lacksReturned || !Set(removed).isSubset(of: log.state.removed.map(\.id))
         try answer()
         try saveLog()
@@ -216,31 +217,6 @@ final class MemberGroup: SyncGroup {
     }
 }
 
-extension RecordSealer {
-    /// What comes of opening a record while this is the group's state.
-    func opened(_ record: SyncRecord, in state: GroupState) throws(StorageError) -> OpenedRecord {
-        guard let writer = DeviceID(text: record.writer), let key = state.device(writer)?.signingKey else {
-            return .forged
-        }
-        do throws(StorageError) {
-            let (content, epoch) = try open(record.content, by: writer, signingWith: key, name: record.name)
-            return epoch == state.epoch.id ? .content(content) : .earlierEpoch
-        } catch {
-            switch error.code {
-            case .cannotOpen: return .forged
-            // Sealed under a key that has not arrived, or by a later version of this program.
-            case .storeUnavailable, .unsupported: return .laterEpoch
-            default: throw error
-            }
-        }
-    }
-}
-
-extension GroupState.Epoch {
-    /// What the engine tells it from others by; not 0.
-    var mark: UInt32 { UInt32(truncatingIfNeeded: id.high) | 1 }
-}
-
 // What members do.
 extension MemberGroup {
     /// Milliseconds since 1970 UTC.
@@ -279,12 +255,25 @@ extension MemberGroup {
         try publish(to: carrier)
     }
 
-    /// Ends the invitations of a group that its last member leaves: a device that used one would be alone with a member
-    /// that is gone.
-    func endInvitations(by carrier: any SyncCarrier) throws(StorageError) {
-        _ = try log.rekey(by: membership.device, at: Self.now)
-        isPublished = false
-        try publish(to: carrier)
+    /// Ends all invitations that this device knows: their codes do not open what is published from now on, and let
+    /// nobody join. If it cannot be published, they are as before.
+    ///
+    /// - Returns: How many have ended.
+    func endInvitations(by carrier: any SyncCarrier) throws(StorageError) -> Int {
+        let before = (log, isPublished)
+        let open = log.state.invitations.count
+        do throws(StorageError) {
+            while !log.state.invitations.isEmpty {
+                _ = try log.rekey(by: membership.device, at: Self.now) { _ in true }
+            }
+            isPublished = false
+            try publish(to: carrier)
+        } catch {
+            (log, isPublished) = before
+            throw error
+        }
+        try refreshKeys()
+        return open
     }
 
     /// Says that a member has been away for too long.
@@ -293,8 +282,11 @@ extension MemberGroup {
         try saveLog()
     }
 
-    /// Does what a member does when others have changed the group: begins a new epoch if somebody else may have the
-    /// current one's key, before anything is sealed with it, and acknowledges.
+    /// Whether a new epoch is due before this device publishes anything.
+    var owesEpoch: Bool { log.owesEpoch(me, at: Self.now) }
+
+    /// Does what a member does when others have changed the group, or an invitation's time is over: begins a new epoch
+    /// if somebody else may have the current one's key, before anything is sealed with it, and acknowledges.
     func takePart() throws(StorageError) {
         guard try answer() else { return }
         try saveLog()
@@ -305,8 +297,7 @@ extension MemberGroup {
     @discardableResult
     private func answer() throws(StorageError) -> Bool {
         guard log.state.member(me) != nil else { return false }
-        let isRekeyed = log.state.needsRekey
-        if isRekeyed { _ = try log.rekey(by: membership.device, at: Self.now) }
+        let isRekeyed = try log.renew(by: membership.device, at: Self.now)
         let isOwed = log.owesAcknowledgement(me)
         if isOwed { _ = try log.acknowledge(by: membership.device, at: Self.now) }
         return isRekeyed || isOwed

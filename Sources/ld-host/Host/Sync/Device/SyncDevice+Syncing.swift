@@ -60,7 +60,8 @@ extension SyncDevice {
             try reporting(turn, to: &report) { () throws(StorageError) in
                 for address in changed { try turn.engine.noticeChange(of: address) }
                 try Self.requireMember(turn.group)
-                if try !turn.engine.publishChanges() { try step(turn, savesAll: false) }
+                let isDone = turn.group.owesEpoch ? false : try turn.engine.publishChanges()
+                if !isDone { try step(turn, savesAll: false) }
             }
             return report
         }
@@ -186,6 +187,16 @@ extension SyncDevice {
                 }
             }
             return report
+        }
+    }
+
+    /// Ends all open invitations.
+    ///
+    /// - Returns: How many there were.
+    func revokeInvitations() async throws(StorageError) -> Int {
+        try await turn { [self] (turn) throws(StorageError) in
+            try step(turn)
+            return try turn.group.endInvitations(by: turn.carrier)
         }
     }
 

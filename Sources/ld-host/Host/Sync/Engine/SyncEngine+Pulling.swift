@@ -161,7 +161,7 @@ extension SyncEngine {
             progress.position = nil
         }
         let removed = Set(knownMembers).subtracting(group.members)
-        (knownMembers, progress.epoch) = (group.members, group.epoch)
+        (knownMembers, progress.epoch, knownKeyCount) = (group.members, group.epoch, group.keyCount)
         for writer in removed { progress.writers[writer] = nil }
         if removed.contains(group.me) { noteForgotten() }
         try saveProgress()
@@ -182,7 +182,10 @@ extension SyncEngine {
 
 extension SyncEngine {
     /// Whether the group is still as it was when it was last followed.
-    var isGroupKnown: Bool { group.members == knownMembers && progress.epoch == group.epoch }
+    var isGroupKnown: Bool { group.members == knownMembers && progress.epoch == group.epoch && !canOpenMore }
+
+    /// Whether keys have come since records were passed over.
+    private var canOpenMore: Bool { progress.hasPassedOver && group.keyCount != knownKeyCount }
 
     /// Takes in a page.
     ///

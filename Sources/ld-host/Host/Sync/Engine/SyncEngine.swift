@@ -106,6 +106,8 @@ package final class SyncEngine {
     /// Whether a status that has just come shows that its writer does not know this device.
     var isUnknown = false
     var knownMembers: [DeviceID] = []
+    /// The number of keys that the group had when it was last followed.
+    var knownKeyCount = 0
     var lastStatus: SyncStatus?
     /// Whether what is kept aside was not looked at yet: the app may have been updated.
     var mayUseParked = true

@@ -143,8 +143,10 @@ package protocol SyncGroup: AnyObject {
     var members: [DeviceID] { get }
     /// Whether a device is or was a member.
     func isKnown(_ device: DeviceID) -> Bool
-    /// What tells the newest epoch from earlier ones; not 0. A new epoch begins when a device is removed.
+    /// What tells the newest era of epochs from earlier ones; not 0. A new one begins when a device is removed.
     var epoch: UInt32 { get }
+    /// The number of epochs whose keys have arrived here.
+    var keyCount: Int { get }
 
     /// The name of the records of an address: 32 hexadecimal digits.
     func name(of address: String) throws(StorageError) -> String
@@ -186,6 +188,7 @@ extension SyncGroup {
     /// Seals one record's content.
     func seal(_ content: Data, name: String) throws(StorageError) -> Data { try seal([(name, content)])[0] }
 
+    package var keyCount: Int { 0 }
     package func settle() throws(StorageError) {}
     package var lacksRecords: Bool { false }
     package func publishAgain() throws(StorageError) {}

@@ -24,6 +24,7 @@ struct GroupCheck {
         case .genesis: return
         case .join(let invite, _): return try checkJoin(under: invite)
         case .invite(let invite):
+            try checkAgreementKey(invite.agreementKey)
             guard known.contains(where: { graph.entries[$0].startsEpoch && graph.entries[$0].id.epoch == invite.epoch })
             else { throw GroupEntry.fault("invites to an epoch that its author did not know") }
         case .remove(let device, let keys, let withCode):
@@ -34,7 +35,14 @@ struct GroupCheck {
             guard device != entry.author || !keys.boxes.isEmpty else {
                 throw GroupEntry.fault("removes the last member")
             }
-        case .rekey(let keys): try checkDevices(of: keys)
+        case .rekey(let keys, let renewal):
+            try checkDevices(of: keys)
+            for invite in renewal.ended { try checkInvite { $0.id == invite } }
+            for invitation in keys.invitationBoxes.keys {
+                try checkInvite { entry in
+                    if case .invite(let invite) = entry.body { invite.invitation == invitation } else { false }
+                }
+            }
         case .forget(let device):
             try checkDevice(device)
             guard device != entry.author else { throw GroupEntry.fault("forgets its own author") }
@@ -72,6 +80,14 @@ struct GroupCheck {
 
     private func checkDevices(of keys: GroupEntry.EpochKeys) throws(StorageError) {
         for device in keys.boxes.keys { try checkDevice(device) }
+    }
+
+    /// Only invitations that the author knew can be meant.
+    private func checkInvite(_ isMeant: (GroupEntry) -> Bool) throws(StorageError) {
+        let isKnown = known.contains { number in
+            if case .invite = graph.entries[number].body { isMeant(graph.entries[number]) } else { false }
+        }
+        guard isKnown else { throw GroupEntry.fault("is about an invitation that its author did not know") }
     }
 
     /// Only devices that the author has seen join can be meant.

@@ -130,7 +130,7 @@ private struct EntryReader {
         case .join: .join(invite: try entryID(), try profile())
         case .remove, .removeWithCode:
             .remove(try identifier(DeviceID.self), try epochKeys(), withCode: kind == .removeWithCode)
-        case .rekey: .rekey(try epochKeys())
+        case .rekey: try rekey()
         case .forget: .forget(try identifier(DeviceID.self))
         case .acknowledge: .acknowledge
         }
@@ -149,20 +149,36 @@ private struct EntryReader {
 
     private mutating func invite() throws(StorageError) -> GroupEntry.Invite {
         GroupEntry.Invite(
-            signingKey: try data(GroupCrypto.size), invitation: try identifier(InvitationID.self),
-            expiry: try number(UInt64.self), epoch: try identifier(EpochID.self), boxHash: try data(GroupCrypto.size))
+            signingKey: try data(GroupCrypto.size), agreementKey: try data(GroupCrypto.size),
+            invitation: try identifier(InvitationID.self), expiry: try number(UInt64.self),
+            epoch: try identifier(EpochID.self), boxHash: try data(GroupCrypto.size))
     }
 
-    private mutating func epochKeys() throws(StorageError) -> GroupEntry.EpochKeys {
-        let ephemeralKey = try data(GroupCrypto.size)
-        var boxes: [DeviceID: Data] = [:]
+    private mutating func rekey() throws(StorageError) -> GroupEntry.Body {
+        let flag = try number(UInt8.self)
+        guard flag <= 1 else { throw GroupEntry.fault("has the unknown flags \(flag)") }
+        let ended = try ascending(try number(UInt16.self), atMost: GroupEntry.Renewal.mostEnded) {
+            (reader) throws(StorageError) in try reader.entryID()
+        }
+        return .rekey(
+            try epochKeys(withInvitations: true), GroupEntry.Renewal(continues: flag == 1, ended: ended))
+    }
+
+    private mutating func epochKeys(withInvitations: Bool = false) throws(StorageError) -> GroupEntry.EpochKeys {
+        GroupEntry.EpochKeys(
+            ephemeralKey: try data(GroupCrypto.size), boxes: try boxes(),
+            invitationBoxes: withInvitations ? try boxes() : [:])
+    }
+
+    private mutating func boxes<ID: SyncIdentifier>() throws(StorageError) -> [ID: Data] {
+        var boxes: [ID: Data] = [:]
         let count = try number(UInt16.self)
         _ = try ascending(count, atMost: GroupEntry.mostDevices) { (reader) throws(StorageError) in
-            let device = try reader.identifier(DeviceID.self)
-            boxes[device] = try reader.data(GroupEntry.EpochKeys.boxSize)
-            return device
+            let id = try reader.identifier(ID.self)
+            boxes[id] = try reader.data(GroupEntry.EpochKeys.boxSize)
+            return id
         }
-        return GroupEntry.EpochKeys(ephemeralKey: ephemeralKey, boxes: boxes)
+        return boxes
     }
 }
 

@@ -53,6 +53,7 @@ extension ByteWriter {
             add(recoveryKey)
         case .invite(let invite):
             add(invite.signingKey)
+            add(invite.agreementKey)
             add(invite.invitation.bytes)
             add(invite.expiry)
             add(invite.epoch.bytes)
@@ -63,7 +64,12 @@ extension ByteWriter {
         case .remove(let device, let keys, _):
             add(device.bytes)
             add(keys)
-        case .rekey(let keys): add(keys)
+        case .rekey(let keys, let renewal):
+            add(UInt8(renewal.continues ? 1 : 0))
+            add(UInt16(renewal.ended.count))
+            for invite in renewal.ended.sorted() { add(invite.bytes) }
+            add(keys)
+            add(keys.invitationBoxes)
         case .forget(let device): add(device.bytes)
         case .acknowledge: break
         }
@@ -78,9 +84,13 @@ extension ByteWriter {
 
     private mutating func add(_ keys: GroupEntry.EpochKeys) {
         add(keys.ephemeralKey)
-        add(UInt16(keys.boxes.count))
-        for (device, box) in keys.boxes.sorted(by: { $0.key < $1.key }) {
-            add(device.bytes)
+        add(keys.boxes)
+    }
+
+    private mutating func add(_ boxes: [some SyncIdentifier: Data]) {
+        add(UInt16(boxes.count))
+        for (id, box) in boxes.sorted(by: { $0.key < $1.key }) {
+            add(id.bytes)
             add(box)
         }
     }

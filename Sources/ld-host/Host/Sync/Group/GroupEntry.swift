@@ -54,8 +54,8 @@ struct GroupEntry: Sendable {
         /// A device is no longer a member; a new epoch starts, whose key it does not get. Body: the device's id, 16
         /// bytes | epoch keys. With the recovery code it beats whatever the device did that its author did not know.
         case remove(DeviceID, EpochKeys, withCode: Bool = false)
-        /// A new epoch starts. Body: epoch keys.
-        case rekey(EpochKeys)
+        /// A new epoch starts. Body: see ``Renewal``.
+        case rekey(EpochKeys, Renewal)
         /// A device has been away for too long: it is no member until it joins again. Body: its id, 16 bytes.
         case forget(DeviceID)
         /// The author has taken in all that is before this entry. No body.
@@ -75,10 +75,12 @@ struct GroupEntry: Sendable {
 
     /// The body of an invite.
     ///
-    ///     Ed25519 public key of the invitation, 32 bytes | its id, 16 | expiry, 8: milliseconds since 1970 UTC
-    ///     | current epoch of its author, 16 | hash of the box in the published entry, 32
+    ///     Ed25519 public key of the invitation, 32 bytes | its X25519 public key, 32 | its id, 16
+    ///     | expiry, 8: milliseconds since 1970 UTC | current epoch of its author, 16
+    ///     | hash of the box in the published entry, 32
     struct Invite: Sendable {
         let signingKey: Data
+        let agreementKey: Data
         let invitation: InvitationID
         let expiry: UInt64
         let epoch: EpochID
@@ -92,17 +94,34 @@ struct GroupEntry: Sendable {
     ///
     /// A box is sealed under HKDF-SHA256 of the X25519 shared secret, with the ephemeral public key and the device's
     /// public key as the salt. It authenticates the group's id, the author's key and the device's id.
+    ///
+    /// A rekey has a second such list, of the invitations that stay open: number, 2 bytes | ids and boxes.
     struct EpochKeys: Sendable {
         static let boxSize = GroupCrypto.boxOverhead + GroupCrypto.size
 
         let ephemeralKey: Data
         let boxes: [DeviceID: Data]
+        let invitationBoxes: [InvitationID: Data]
+    }
+
+    /// What a rekey is for.
+    ///
+    ///     1 byte: 1 if it continues, otherwise 0 | number of ended invitations, 2 bytes
+    ///     | for each, strictly ascending: id of the invite's entry, 32 bytes | epoch keys with those of invitations
+    struct Renewal: Sendable {
+        /// The most invitations that one entry ends; an author with more ends the rest in the next one.
+        static let mostEnded = 256
+
+        /// Whether records of the epochs before it go on counting: no device is excluded, but a code is.
+        var continues = false
+        /// Invites whose codes end: they were revoked, or their time is over.
+        var ended: [EntryID] = []
     }
 
     /// The keys of the epoch that it starts; `nil` if it starts none, or is the genesis.
     var epochKeys: EpochKeys? {
         switch body {
-        case .remove(_, let keys, _), .rekey(let keys): keys
+        case .remove(_, let keys, _), .rekey(let keys, _): keys
         case .genesis, .invite, .join, .forget, .acknowledge: nil
         }
     }
@@ -128,16 +147,22 @@ struct GroupEntry: Sendable {
         }
     }
 
-    /// Whether it says of a device that it is no member any more.
+    /// Whether it says of a device that it is no member any more, or may have ended the invitation of one.
     var takesStanding: Bool {
         switch body {
         case .remove, .forget: true
-        case .genesis, .invite, .join, .rekey, .acknowledge: false
+        case .rekey(_, let renewal): !renewal.ended.isEmpty
+        case .genesis, .invite, .join, .acknowledge: false
         }
     }
 
     /// Whether it starts an epoch.
     var startsEpoch: Bool {
         if case .genesis = body { true } else { epochKeys != nil }
+    }
+
+    /// Whether it starts an epoch, and records of the epochs before it count no longer.
+    var startsEra: Bool {
+        if case .rekey(_, let renewal) = body { !renewal.continues } else { startsEpoch }
     }
 }

@@ -14,6 +14,8 @@ struct GroupGraph: Sendable {
     private var depths: [UInt32] = []
     /// How many epochs were started at the most before an entry and by it, one after the other, less one.
     private var epochNumbers: [UInt32] = []
+    /// The same, counting only epochs that do not continue the one before.
+    private var eraNumbers: [UInt32] = []
     /// The entries that an entry comes after.
     private var ancestors: [NumberSet] = []
 
@@ -30,6 +32,9 @@ struct GroupGraph: Sendable {
 
     /// The number of the epoch that an entry starts; 0 for the genesis.
     func epochNumber(of entry: Int) -> UInt32 { epochNumbers[entry] }
+
+    /// The number of the era in which an entry starts an epoch; 0 for the genesis.
+    func eraNumber(of entry: Int) -> UInt32 { eraNumbers[entry] }
 
     /// The entries that are in a set and before no entry of it, those that know the most first.
     func heads(of set: NumberSet) -> [EntryID] {
@@ -83,11 +88,19 @@ struct GroupGraph: Sendable {
         authors.append(entry.author)
         numbers[entry.id] = number
         depths.append(parents.isEmpty ? 0 : 1 + (parents.map { depths[$0] }.max() ?? 0))
-        let epoch = known.reduce(into: nil as UInt32?) { greatest, ancestor in
-            if entries[ancestor].startsEpoch { greatest = max(greatest ?? 0, epochNumbers[ancestor]) }
-        }
-        epochNumbers.append(epoch.map { entry.startsEpoch ? $0 + 1 : $0 } ?? 0)
+        epochNumbers.append(next(after: known, counts: entry.startsEpoch, \.startsEpoch, epochNumbers))
+        eraNumbers.append(next(after: known, counts: entry.startsEra, \.startsEra, eraNumbers))
         ancestors.append(known)
+    }
+
+    /// The number of an entry: the greatest of those before it that have one, and one more if it has one itself.
+    private func next(
+        after known: NumberSet, counts: Bool, _ hasNumber: (GroupEntry) -> Bool, _ numbers: [UInt32]
+    ) -> UInt32 {
+        let last = known.reduce(into: nil as UInt32?) { greatest, ancestor in
+            if hasNumber(entries[ancestor]) { greatest = max(greatest ?? 0, numbers[ancestor]) }
+        }
+        return last.map { counts ? $0 + 1 : $0 } ?? 0
     }
 
     /// The entries that an entry with these parents comes after.

@@ -114,13 +114,25 @@ extension GroupKeys {
     /// A box that does not open is left out: its author made it wrongly, and ``GroupState/needsRekey`` does not know.
     /// Compare ``knownEpochs`` with the state's epoch.
     package func opening(_ log: GroupLog, with device: DeviceKeys) throws(StorageError) -> GroupKeys {
+        try opening(log, as: device) { $0.boxes[device.id] }
+    }
+
+    /// The same with those that are sealed for an invitation that stayed open when they started.
+    func opening(_ log: GroupLog, with invitation: Invitation) throws(StorageError) -> GroupKeys {
+        try opening(log, as: invitation) { $0.invitationBoxes[invitation.id] }
+    }
+
+    private func opening(
+        _ log: GroupLog, as receiver: some KeyReceiver, _ box: (GroupEntry.EpochKeys) -> Data?
+    ) throws(StorageError) -> GroupKeys {
         var result = self
         for entry in log.graph.entries where epochs[entry.id.epoch] == nil {
-            guard let keys = entry.epochKeys, let box = keys.boxes[device.id], result.epochs.count < Self.mostEpochs
-            else { continue }
+            guard let keys = entry.epochKeys, let box = box(keys), result.epochs.count < Self.mostEpochs else {
+                continue
+            }
             do throws(StorageError) {
                 result.epochs[entry.id.epoch] = try keys.key(
-                    in: box, by: entry.authorKey, of: group, device, log.crypto)
+                    in: box, by: entry.authorKey, of: group, receiver, log.crypto)
             } catch {
                 guard error.code == .cannotOpen || error.code == .securityApplicationFailed else { throw error }
             }
@@ -129,34 +141,48 @@ extension GroupKeys {
     }
 }
 
+/// Who has an X25519 key for which the keys of epochs are sealed: a device, or an invitation that stays open.
+protocol KeyReceiver {
+    associatedtype ID: SyncIdentifier
+
+    var id: ID { get }
+    var agreement: SecretBytes { get }
+    var agreementPublicKey: Data { get }
+}
+
+extension DeviceKeys: KeyReceiver {}
+extension Invitation: KeyReceiver {}
+
 extension GroupEntry.EpochKeys {
-    /// Seals a new key for devices, each given with its X25519 public key.
+    /// Seals a new key for devices, and for invitations, each given with its X25519 public key.
     init(
-        sealing key: SecretBytes, for devices: [(id: DeviceID, agreementKey: Data)], by device: DeviceKeys,
-        of group: EntryID, _ crypto: GroupCrypto
+        sealing key: SecretBytes, for devices: [(id: DeviceID, agreementKey: Data)],
+        and invitations: [(id: InvitationID, agreementKey: Data)] = [], by device: DeviceKeys, of group: EntryID,
+        _ crypto: GroupCrypto
     ) throws(StorageError) {
         let ephemeral = try crypto.randomKey()
-        ephemeralKey = try crypto.agreementPublicKey(of: ephemeral)
-        var boxes: [DeviceID: Data] = [:]
-        for (id, agreementKey) in devices {
+        let ephemeralKey = try crypto.agreementPublicKey(of: ephemeral)
+        func box(for id: [UInt8], _ agreementKey: Data) throws(StorageError) -> Data {
             let shared = try crypto.sharedSecret(of: ephemeral, with: agreementKey)
             let boxKey = try crypto.key(from: shared, .sharedKey, salt: ephemeralKey + agreementKey)
-            boxes[id] = try key.withBytes { (key) throws(StorageError) in
+            return try key.withBytes { (key) throws(StorageError) in
                 try crypto.seal(
-                    key, .epochBox, with: boxKey,
-                    authenticating: group.bytes + device.signingPublicKey + Data(id.bytes))
+                    key, .epochBox, with: boxKey, authenticating: group.bytes + device.signingPublicKey + Data(id))
             }
         }
-        self.boxes = boxes
+        var (boxes, invitationBoxes) = ([DeviceID: Data](), [InvitationID: Data]())
+        for (id, agreementKey) in devices { boxes[id] = try box(for: id.bytes, agreementKey) }
+        for (id, agreementKey) in invitations { invitationBoxes[id] = try box(for: id.bytes, agreementKey) }
+        self.init(ephemeralKey: ephemeralKey, boxes: boxes, invitationBoxes: invitationBoxes)
     }
 
-    /// Opens the device's own box.
+    /// Opens the receiver's own box.
     fileprivate func key(
-        in box: Data, by author: Data, of group: EntryID, _ device: DeviceKeys, _ crypto: GroupCrypto
+        in box: Data, by author: Data, of group: EntryID, _ receiver: some KeyReceiver, _ crypto: GroupCrypto
     ) throws(StorageError) -> SecretBytes {
-        let shared = try crypto.sharedSecret(of: device.agreement, with: ephemeralKey)
-        let boxKey = try crypto.key(from: shared, .sharedKey, salt: ephemeralKey + device.agreementPublicKey)
+        let shared = try crypto.sharedSecret(of: receiver.agreement, with: ephemeralKey)
+        let boxKey = try crypto.key(from: shared, .sharedKey, salt: ephemeralKey + receiver.agreementPublicKey)
         return try crypto.openSecret(
-            box, .epochBox, with: boxKey, authenticating: group.bytes + author + Data(device.id.bytes))
+            box, .epochBox, with: boxKey, authenticating: group.bytes + author + Data(receiver.id.bytes))
     }
 }

@@ -18,6 +18,7 @@ enum GroupLabel: String, CaseIterable {
     case invitationID = "localdata.sync/1 id of an invitation;"
     case invitationSigningKey = "localdata.sync/1 signing key of an invitation;"
     case invitationBoxKey = "localdata.sync/1 box key of an invitation;"
+    case invitationAgreementKey = "localdata.sync/1 agreement key of an invitation;"
     case recoverySigningKey = "localdata.sync/1 signing key of a recovery code;"
     // Boxes.
     case logBox = "localdata.sync/1 sealed entry;"

@@ -44,8 +44,9 @@ extension GroupLog {
         let box = try keys.box(for: invitation, crypto)
         let body = GroupEntry.Body.invite(
             GroupEntry.Invite(
-                signingKey: invitation.signingPublicKey, invitation: invitation.id, expiry: expiry,
-                epoch: state.epoch.id, boxHash: try crypto.hash(box, .invitationBoxHash)))
+                signingKey: invitation.signingPublicKey, agreementKey: invitation.agreementPublicKey,
+                invitation: invitation.id, expiry: expiry, epoch: state.epoch.id,
+                boxHash: try crypto.hash(box, .invitationBoxHash)))
         let entry = try publish(
             try signed(body, by: device, at: time),
             invitation: PublishedEntry.InvitationBox(id: invitation.id, box: box))
@@ -92,11 +93,20 @@ extension GroupLog {
         return try publish(try signed(.acknowledge, by: device, at: time))
     }
 
-    /// Starts a new epoch with the present members, as ``GroupState/needsRekey`` asks;
-    /// `keys.opening(log, with: device)` then has its key.
-    package mutating func rekey(by device: DeviceKeys, at time: UInt64) throws(StorageError) -> Data {
+    /// Starts a new epoch with the present members and the invitations that stay open;
+    /// `keys.opening(log, with: device)` then has its key. It starts a new era, too, if ``GroupState/needsRekey``.
+    ///
+    /// - Parameter isEnded: Which invitations end, beside those whose time is over or whose author is no member.
+    package mutating func rekey(
+        by device: DeviceKeys, at time: UInt64, ending isEnded: (GroupState.OpenInvitation) -> Bool = { _ in false }
+    ) throws(StorageError) -> Data {
         try requireMember(device)
-        return try publish(try signed(.rekey(try newEpoch(by: device)), by: device, at: time))
+        let ended = state.invitations.filter { isOver($0, at: time) || isEnded($0) }
+        let named = ended.map(\.entry).sorted().prefix(GroupEntry.Renewal.mostEnded)
+        let staying = state.invitations.filter { invitation in !ended.contains { $0.entry == invitation.entry } }
+        let keys = try newEpoch(for: staying, by: device)
+        let renewal = GroupEntry.Renewal(continues: !state.needsRekey, ended: Array(named))
+        return try publish(try signed(.rekey(keys, renewal), by: device, at: time))
     }
 
     /// Says that a member has been away for too long; it has to join again. A new epoch is then needed.
@@ -151,7 +161,7 @@ extension GroupLog {
             after: log.heads, invitation: invitation, crypto)
         let entry = try log.publish(signed)
         guard log.state.member(device.id) != nil else { throw ended("does not let this device join") }
-        return (log, keys, entry)
+        return (log, try keys.opening(log, with: invitation), entry)
     }
 
     /// The keys in the invitation's box.
@@ -201,9 +211,9 @@ extension GroupLog {
         return GroupEntry.DeviceProfile(agreementKey: device.agreementPublicKey, role: role, name: name)
     }
 
-    /// A new epoch key for all members but one.
+    /// A new epoch key for all members but one, and for invitations.
     private func newEpoch(
-        without device: DeviceID? = nil, by author: DeviceKeys
+        without device: DeviceID? = nil, for invitations: [GroupState.OpenInvitation] = [], by author: DeviceKeys
     ) throws(StorageError) -> GroupEntry.EpochKeys {
         let members = state.members.filter { $0.id != device }
         guard members.count <= GroupEntry.mostDevices, Int(state.epoch.number) + 1 < GroupKeys.mostEpochs else {
@@ -213,7 +223,8 @@ extension GroupLog {
                 hint: "start a new group: ld-host sync leave on every device, then ld-host sync init on one")
         }
         return try GroupEntry.EpochKeys(
-            sealing: try crypto.randomKey(), for: members.map { ($0.id, $0.agreementKey) }, by: author, of: group,
+            sealing: try crypto.randomKey(), for: members.map { ($0.id, $0.agreementKey) },
+            and: invitations.prefix(GroupEntry.mostDevices).map { ($0.id, $0.agreementKey) }, by: author, of: group,
             crypto)
     }
 

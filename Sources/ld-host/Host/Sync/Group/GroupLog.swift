@@ -44,12 +44,14 @@ package struct GroupLog: Sendable {
     private(set) var graph = GroupGraph()
     let crypto: GroupCrypto
     let logKey: SecretBytes
-    private var valid = NumberSet()
+    private(set) var valid = NumberSet()
     private var kept = NumberSet()
     private var keptCount = 0
     /// The published form of each entry, as it arrived first.
     private var published: [EntryID: Data] = [:]
     private var waiting: [EntryID: GroupEntry] = [:]
+    /// Entries that are not added for now.
+    var heldBack: Set<EntryID> = []
 
     /// An empty log, to which entries are added.
     package init(of keys: GroupKeys, _ crypto: GroupCrypto) { self.init(of: keys.group, logKey: keys.logKey, crypto) }
@@ -252,7 +254,7 @@ extension GroupLog {
     private mutating func insert(_ bytes: Data) throws(StorageError) -> Bool {
         do throws(StorageError) {
             let entry = try PublishedEntry(bytes).opened(with: logKey, of: group, crypto)
-            guard published[entry.id] == nil else { return false }
+            guard published[entry.id] == nil, !heldBack.contains(entry.id) else { return false }
             if entry.parents.allSatisfy({ graph.number(of: $0) != nil }) {
                 guard keptCount < Self.mostEntries else { throw full }
                 try GroupCheck(entry, in: graph, crypto).check()

@@ -8,7 +8,7 @@ extension GroupState {
         self.init(
             group: group, members: fold.profiles(of: fold.members), removed: fold.profiles(of: fold.removed),
             forgotten: fold.profiles(of: fold.forgotten), epoch: fold.epoch, needsRekey: fold.needsRekey,
-            invitations: fold.invitations)
+            isKnownByCode: fold.isKnownByCode, invitations: fold.invitations)
     }
 }
 
@@ -16,6 +16,12 @@ extension GroupState {
 private struct GroupFolding {
     private let graph: GroupGraph
     private let verdicts: GroupVerdicts
+    /// The entry that starts the current epoch.
+    private let current: Int?
+    /// The entry with which its era began.
+    private let eraStart: Int?
+    /// All that start an epoch of the era.
+    private let era: [Int]
     let members: Set<DeviceID>
     let removed: Set<DeviceID>
     let forgotten: Set<DeviceID>
@@ -26,40 +32,61 @@ private struct GroupFolding {
         members = Set(verdicts.members)
         removed = Set(verdicts.joined.filter { !verdicts.removals(of: $0).isEmpty })
         forgotten = Set(verdicts.joined).subtracting(members).subtracting(removed)
-    }
-
-    /// The current epoch's entry: of those with the greatest number, the last in the order.
-    private var epochStart: Int? {
         let starts = verdicts.order.filter { graph.entries[$0].startsEpoch && verdicts.isValid($0) }
-        return starts.max { left, right in
-            (graph.epochNumber(of: left), verdicts.places[left]) < (
-                graph.epochNumber(of: right), verdicts.places[right]
+        // The last in the order of those with the greatest numbers, that of the era first.
+        let current = starts.max { left, right in
+            (graph.eraNumber(of: left), graph.epochNumber(of: left), verdicts.places[left]) < (
+                graph.eraNumber(of: right), graph.epochNumber(of: right), verdicts.places[right]
             )
         }
+        self.current = current
+        // The genesis always starts an epoch; without one there is no era.
+        guard let current else {
+            (eraStart, era) = (nil, [])
+            return
+        }
+        let alike = starts.filter { graph.eraNumber(of: $0) == graph.eraNumber(of: current) }
+        let first = alike.first { start in
+            graph.entries[start].startsEra && (start == current || graph.comes(start, before: current))
+        }
+        // The entry that started the era can be void.
+        let eraStart = first ?? current
+        self.eraStart = eraStart
+        era = alike.filter { $0 == eraStart || graph.comes(eraStart, before: $0) }
     }
 
     var epoch: GroupState.Epoch {
-        guard let start = epochStart else { return GroupState.Epoch(number: 0, id: EpochID(high: 0, low: 0)) }
-        return GroupState.Epoch(number: graph.epochNumber(of: start), id: graph.entries[start].id.epoch)
-    }
-
-    /// Whether the devices that may know the current epoch's key are not the members.
-    var needsRekey: Bool {
-        guard let start = epochStart, verdicts.leftOut != .epochsFollowMembers else { return false }
-        let entry = graph.entries[start]
-        let knowing = invited(to: entry.id.epoch).union([entry.author]).union(
-            entry.epochKeys?.boxes.keys.map { $0 } ?? [])
-        return members != knowing
-    }
-
-    /// Devices that used a valid invitation with an epoch's key, even those whose join is void.
-    private func invited(to epoch: EpochID) -> Set<DeviceID> {
-        var devices: Set<DeviceID> = []
-        for number in verdicts.order where verdicts.isValid(number) {
-            guard case .invite(let invite) = graph.entries[number].body, invite.epoch == epoch else { continue }
-            devices.formUnion(verdicts.joins(under: graph.entries[number].id).map { graph.entries[$0].author })
+        guard let current, let eraStart else {
+            let none = EpochID(high: 0, low: 0)
+            return GroupState.Epoch(number: 0, id: none, eraStart: none, era: [])
         }
-        return devices
+        return GroupState.Epoch(
+            number: graph.epochNumber(of: current), id: graph.entries[current].id.epoch,
+            eraStart: graph.entries[eraStart].id.epoch, era: Set(era.map { graph.entries[$0].id.epoch }))
+    }
+
+    /// Whether the devices that may know the current epoch's key are not the members, or a member lacks one of the era.
+    var needsRekey: Bool {
+        guard let current, verdicts.leftOut != .epochsFollowMembers else { return false }
+        var knowing = EpochKnowledge(graph, verdicts)
+        return knowing.devices(of: current) != members
+            || era.contains { start in !members.allSatisfy { knowing.knows($0, start) } }
+    }
+
+    var isKnownByCode: Bool {
+        guard let current, verdicts.leftOut != .epochsFollowMembers else { return false }
+        let knowing = EpochKnowledge(graph, verdicts)
+        return invites.contains { number in
+            knowing.opens(number, current)
+                && (verdicts.isEnded(number) || !verdicts.joins(under: graph.entries[number].id).isEmpty)
+        }
+    }
+
+    /// The valid invites.
+    private var invites: [Int] {
+        verdicts.order.filter { number in
+            if case .invite = graph.entries[number].body { verdicts.isValid(number) } else { false }
+        }
     }
 
     var invitations: [GroupState.OpenInvitation] {
@@ -68,7 +95,9 @@ private struct GroupFolding {
             guard case .invite(let invite) = entry.body, verdicts.isValid(number), !verdicts.isEnded(number),
                 !verdicts.joins(under: entry.id).contains(where: verdicts.isValid)
             else { return nil }
-            return GroupState.OpenInvitation(id: invite.invitation, author: entry.author, expiry: invite.expiry)
+            return GroupState.OpenInvitation(
+                id: invite.invitation, entry: entry.id, agreementKey: invite.agreementKey, author: entry.author,
+                expiry: invite.expiry)
         }
         return open.sorted { ($0.id, $0.expiry, $0.author) < ($1.id, $1.expiry, $1.author) }
     }

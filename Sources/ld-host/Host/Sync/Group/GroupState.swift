@@ -25,12 +25,20 @@ package struct GroupState: Equatable, Sendable {
         package let number: UInt32
         /// Its id.
         package let id: EpochID
+        /// The epoch with which its *era* began: from then on nobody was excluded but codes.
+        package let eraStart: EpochID
+        /// The epochs of the era, itself included. What was sealed in one of them counts.
+        package let era: Set<EpochID>
     }
 
     /// An invitation that nobody has used.
     package struct OpenInvitation: Equatable, Sendable {
         /// Its id.
         package let id: InvitationID
+        /// The entry that made it.
+        package let entry: EntryID
+        /// Its X25519 public key.
+        let agreementKey: Data
         /// The member that made it.
         package let author: DeviceID
         /// Its end, in milliseconds since 1970 UTC.
@@ -50,10 +58,13 @@ package struct GroupState: Equatable, Sendable {
     package let forgotten: [Member]
     /// The current epoch.
     package let epoch: Epoch
-    /// Whether a device that is no member may know the current epoch's key, or a member may lack it: after concurrent
-    /// removals, after a member left or was forgotten, after a join that was concurrent to a removal, or one that was
-    /// refused. A member that finds this starts a new epoch before it publishes anything.
+    /// Whether a device that is no member may know the current epoch's key, or a member may lack one of its era: after
+    /// concurrent removals, after a member left or was forgotten, or after a join that was concurrent to a removal. A
+    /// member that finds this starts a new era before it publishes anything.
     package let needsRekey: Bool
+    /// Whether the code of an invitation opens the current epoch's key although it was used, if only in vain, or was
+    /// ended. A member that finds this starts a new epoch before it publishes anything.
+    package let isKnownByCode: Bool
     /// Unused invitations by id, expired ones too.
     package let invitations: [OpenInvitation]
 

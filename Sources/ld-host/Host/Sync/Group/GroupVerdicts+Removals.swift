@@ -180,9 +180,15 @@ extension GroupVerdicts {
         return isDefensible && grounds(of: number).contains(where: mayStand)
     }
 
-    /// The undecided removals and forgets that may void an entry, or what gives its author standing.
+    /// The undecided entries that may void an entry, or what gives its author standing: removals, forgets, and those
+    /// that end an invite.
     func threats(to number: Int) -> Set<Int> {
         var threats = Set(attacks(on: number).map(\.removal).filter { answer($0) == .open })
+        if case .join(let invite, _) = graph.entries[number].body, let invite = graph.number(of: invite) {
+            // One that leaves out the join of a remover voids the remover's removals with it.
+            threats.formUnion(
+                enders(of: invite).filter { answer($0) == .open && !graph.comes(number, before: $0) })
+        }
         for forget in forgets(of: graph.authors[number]) where answer(forget) == .open && forget != number {
             threats.insert(forget)
         }

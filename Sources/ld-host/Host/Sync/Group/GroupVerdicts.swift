@@ -23,8 +23,8 @@ internal import LocalDataAPI
 ///    invites, that are not before it, witnessed or not. Nothing makes it void but another one with the code, which is
 ///    before it, or concurrent to it and the first in the order.
 /// 7. A *join* is void if its invite is void; if a valid join under the same invite precedes it in the order; if the
-///    device has standing at it, or was removed before it; or if a valid entry started an epoch and its author knew the
-///    invite but not the join: a new epoch ends the invitations that its author knew.
+///    device has standing at it, or was removed before it; or if a valid entry ended the invite and its author did not
+///    know the join. A *remove* ends the invites that its author knew, a *rekey* those that it names.
 /// 8. A *remove* is void if its device has never joined before it, or was removed before it; a *forget* if its device
 ///    has no standing at it, or if a valid forget of its author by a more senior one is concurrent to it.
 /// 9. A group has a member. If all of this leaves nobody, as when all leave at the same time, the valid forgets of the
@@ -54,8 +54,10 @@ struct GroupVerdicts {
     private(set) var removals: [DeviceID: [Int]] = [:]
     private var forgets: [DeviceID: [Int]] = [:]
     private var joinsByInvite: [EntryID: [Int]] = [:]
-    /// Entries that start an epoch, without the genesis.
-    private var epochStarts: [Int] = []
+    /// Entries that remove a device, and so end the invites before them.
+    private var removing: [Int] = []
+    /// Entries that end an invite by its name.
+    private var endings: [EntryID: [Int]] = [:]
     /// Entries that rule 9 makes void.
     private(set) var pardoned: Set<Int> = []
     /// Whether entries depend on each other in a circle.
@@ -108,8 +110,13 @@ struct GroupVerdicts {
         }
     }
 
-    /// Whether a new epoch ended an invitation.
-    func isEnded(_ invite: Int) -> Bool { epochStarts.contains { isValid($0) && graph.comes(invite, before: $0) } }
+    /// Whether an invitation was ended.
+    func isEnded(_ invite: Int) -> Bool { enders(of: invite).contains(where: isValid) }
+
+    /// What ends an invite if it is valid.
+    func enders(of invite: Int) -> [Int] {
+        removing.filter { graph.comes(invite, before: $0) } + (endings[graph.entries[invite].id] ?? [])
+    }
 
     /// Rule 9: the entries that are void so that the group has a member; `nil` if there are none.
     private func pardons() -> [Int]? {
@@ -132,12 +139,14 @@ struct GroupVerdicts {
     private mutating func register(_ number: Int) {
         let entry = graph.entries[number]
         if entry.profile != nil { joins[entry.author, default: []].append(number) }
-        if entry.epochKeys != nil { epochStarts.append(number) }
         switch entry.body {
         case .join(let invite, _): joinsByInvite[invite, default: []].append(number)
-        case .remove(let device, _, _): removals[device, default: []].append(number)
+        case .remove(let device, _, _):
+            removals[device, default: []].append(number)
+            removing.append(number)
+        case .rekey(_, let renewal): for invite in renewal.ended { endings[invite, default: []].append(number) }
         case .forget(let device): forgets[device, default: []].append(number)
-        case .genesis, .invite, .rekey, .acknowledge: break
+        case .genesis, .invite, .acknowledge: break
         }
     }
 }
@@ -231,7 +240,7 @@ extension GroupVerdicts {
     private func isJoinVoid(_ number: Int, by device: DeviceID, under invite: EntryID) -> Answer {
         guard let invite = graph.number(of: invite) else { return .yes }
         let siblings = joins(under: graph.entries[invite].id).filter { places[$0] < places[number] }
-        let enders = epochStarts.filter { graph.comes(invite, before: $0) && !graph.comes(number, before: $0) }
+        let enders = enders(of: invite).filter { !graph.comes(number, before: $0) }
         return inverse(answer(invite)) || wasRemoved(device, before: number)
             || (leftOut == .invitationsEndWithTheirAuthor
                 ? .no : isEnded(number, byRemovalOf: graph.authors[invite]))

@@ -3,9 +3,10 @@ package import LocalDataAPI
 
 /// An invitation to a group: a secret of 128 random bits, which a member hands to the new device as a code.
 ///
-/// Whoever knows the code can join in place of the new device until the invitation ends, and opens everything that the
-/// group has sealed so far. The invitation's signing key and box key are derived from the secret, and so is its public
-/// id, by which the new device finds the invitation's entry in the log.
+/// The code lets anybody join in place of the new device until the invitation ends, and opens everything that the group
+/// has sealed until then: when it was used, was revoked, or its time is over, the members start an epoch whose key it
+/// does not open. The invitation's signing key, agreement key and box key are derived from the secret, and so is its
+/// public id, by which the new device finds the invitation's entry in the log.
 package struct Invitation: Sendable {
     /// The public id.
     package let id: InvitationID
@@ -15,6 +16,10 @@ package struct Invitation: Sendable {
     let signingPublicKey: Data
     /// Opens the box in the invitation's entry.
     let boxKey: SecretBytes
+    /// X25519; opens the keys of epochs that start while the invitation is open.
+    let agreement: SecretBytes
+    /// Its public key, which the invitation's entry names, too.
+    let agreementPublicKey: Data
     private let secret: SecretBytes
 
     /// Creates a new invitation.
@@ -34,6 +39,8 @@ package struct Invitation: Sendable {
         signing = try crypto.key(from: secret, .invitationSigningKey)
         signingPublicKey = try crypto.signingPublicKey(of: signing)
         boxKey = try crypto.key(from: secret, .invitationBoxKey)
+        agreement = try crypto.key(from: secret, .invitationAgreementKey)
+        agreementPublicKey = try crypto.agreementPublicKey(of: agreement)
         guard let id = InvitationID(bytes: try crypto.value(InvitationID.size, from: secret, .invitationID)) else {
             throw StorageError(.unknown, "a derived id is too short")
         }

@@ -1,0 +1,85 @@
+package import FoundationEssentials
+package import LocalDataAPI
+
+/// What members do about codes: what one opened while it was open, it opens no longer when it was used, was revoked, or
+/// its time is over. Times are milliseconds since 1970 UTC.
+extension GroupLog {
+    /// Whether ``renew(by:at:)`` would start an epoch.
+    package func owesEpoch(_ device: DeviceID, at time: UInt64) -> Bool {
+        state.member(device) != nil
+            && (state.needsRekey || state.isKnownByCode || state.invitations.contains { isOver($0, at: time) })
+    }
+
+    /// Whether an unused invitation has to end: its time is over, or a device made it that is no member any more.
+    func isOver(_ invitation: GroupState.OpenInvitation, at time: UInt64) -> Bool {
+        !invitation.isOpen(at: time) || state.member(invitation.author) == nil
+    }
+
+    /// Starts a new epoch if others than the members and the holders of open codes may have the current one's key, or
+    /// a member lacks one; and ends the invitations that are over.
+    ///
+    /// - Returns: Whether it has started one.
+    package mutating func renew(by device: DeviceKeys, at time: UInt64) throws(StorageError) -> Bool {
+        guard owesEpoch(device.id, at: time) else { return false }
+        _ = try rekey(by: device, at: time)
+        return true
+    }
+
+    /// Adds entries that have arrived. A join that nobody else has taken in yet, and that arrives here after its
+    /// invitation's end, does not count: its own time is only what its author says. The invitation is ended by an entry
+    /// that does not know the join.
+    ///
+    /// - Parameter device: This device; it decides only as a member.
+    /// - Returns: How many entries are new.
+    package mutating func take(
+        _ entries: [Data], by device: DeviceKeys, at time: UInt64
+    ) throws(StorageError) -> Int {
+        var whole = self
+        let added = whole.add(contentsOf: entries)
+        let late = whole.lateJoins(beside: self, at: time)
+        guard !late.isEmpty, state.member(device.id) != nil, whole.state.member(device.id) != nil else {
+            self = whole
+            return added
+        }
+        let graph = whole.graph
+        var base = self
+        base.heldBack = Set(
+            graph.entries.indices.filter { number in
+                late.contains { $0 == number || graph.comes($0, before: number) }
+            }.map { graph.entries[$0].id })
+        base.add(contentsOf: entries)
+        let invites = late.compactMap { number -> EntryID? in
+            if case .join(let invite, _) = graph.entries[number].body { invite } else { nil }
+        }
+        _ = try base.rekey(by: device, at: time) { invites.contains($0.entry) }
+        base.heldBack = []
+        base.add(contentsOf: entries)
+        self = base
+        return added
+    }
+
+    /// The joins that count although their invitations' time is over, and that no other member than the new one has
+    /// taken in.
+    private func lateJoins(beside known: GroupLog, at time: UInt64) -> [Int] {
+        valid.reduce(into: []) { late, number in
+            let entry = graph.entries[number]
+            guard case .join(let invite, _) = entry.body, known.graph.number(of: entry.id) == nil,
+                let place = graph.number(of: invite), case .invite(let invite) = graph.entries[place].body,
+                invite.expiry < time, !isTakenIn(number)
+            else { return }
+            late.append(number)
+        }
+    }
+
+    /// Whether a member that has not joined after an entry has made one that knows it.
+    private func isTakenIn(_ number: Int) -> Bool {
+        valid.contains { follower in
+            let author = graph.authors[follower]
+            return graph.comes(number, before: follower) && author != graph.authors[number]
+                && graph.entries.indices.contains { join in
+                    graph.authors[join] == author && graph.entries[join].profile != nil && valid.contains(join)
+                        && !graph.comes(number, before: join)
+                }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+import FoundationEssentials
+import LocalDataAPI
+import Testing
+
+@testable import LocalDataHost
+
+/// What somebody can do with the code of an invitation, and until when.
+@Suite("What an invitation's code opens") struct GroupCodeTests {
+    /// Somebody who has seen a code, and reads all that is published.
+    private struct Finder {
+        let code: String
+
+        /// The epochs whose keys the code gives.
+        func epochs(in device: TestDevice) throws -> Set<EpochID> {
+            let invitation = try Invitation(code: code, device.crypto)
+            for bytes in device.log.entries {
+                guard let box = try PublishedEntry(bytes).invitation, box.id == invitation.id else { continue }
+                let keys = try GroupKeys(opening: box, with: invitation, device.crypto)
+                return try keys.opening(device.log, with: invitation).knownEpochs
+            }
+            return []
+        }
+
+        func opensCurrent(_ device: TestDevice) throws -> Bool {
+            try epochs(in: device).contains(device.state.epoch.id)
+        }
+    }
+
+    private func first() throws -> TestDevice { try TestDevice(creating: "a", try GroupProvider.openssl.crypto()) }
+
+    private func joining(_ device: TestDevice, _ code: String, _ name: String, at time: UInt64) throws -> TestDevice {
+        try TestDevice(joining: device.log.entries, by: code, name, at: time, device.crypto)
+    }
+
+    @Test("once a device has joined, its code opens nothing that members seal, and what was sealed goes on counting")
+    func used() throws {
+        var device = try first()
+        let finder = Finder(code: try device.invite(until: 3000))
+        let before = device.state.epoch
+        var new = try joining(device, finder.code, "b", at: 2000)
+        #expect(try finder.opensCurrent(new) && new.state.isKnownByCode && !new.state.needsRekey)
+        // The new device itself does it before it publishes anything, and so does every other that takes in the join.
+        try new.answer(at: 2001)
+        #expect(try !finder.opensCurrent(new) && !new.state.isKnownByCode && new.hasCurrentKey)
+        try device.receive(new)
+        try device.answer(at: 2002)
+        try new.receive(device)
+        for member in [device, new] {
+            #expect(try !finder.opensCurrent(member))
+            #expect(member.hasCurrentKey && !member.state.needsRekey && !member.state.isKnownByCode)
+            #expect(member.state.epoch.id != before.id && member.state.epoch.era.contains(before.id))
+            #expect(member.state.epoch.mark == before.mark)
+        }
+    }
+
+    @Test("a code that nobody has used opens nothing that members seal when its time is over, and nobody joins by it")
+    func expired() throws {
+        var device = try first()
+        let finder = Finder(code: try device.invite(until: 3000))
+        let old = device
+        try device.answer(at: 3000)
+        #expect(try finder.opensCurrent(device) && device.state.invitations.count == 1)
+        try device.answer(at: 3001)
+        #expect(try !finder.opensCurrent(device) && device.state.invitations.isEmpty && device.hasCurrentKey)
+        // With an old copy of what was published, and a clock that was set back.
+        let thief = try joining(old, finder.code, "thief", at: 2500)
+        try device.receive(thief)
+        #expect(device.state.members.map(\.name) == ["a"])
+        try device.answer(at: 3002)
+        #expect(try !finder.opensCurrent(device) && device.hasCurrentKey && !device.log.owesEpoch(device.id, at: 3003))
+    }
+
+    @Test("a join that arrives after its invitation's end does not count, whatever time it says")
+    func late() throws {
+        var devices = try makeGroup(of: ["a", "b"], try GroupProvider.openssl.crypto())
+        let code = try devices[0].invite(until: 3000)
+        let thief = try joining(devices[0], code, "thief", at: 2500)
+        // The second one has not even seen the invitation before.
+        for (index, time) in [(0, UInt64(9000)), (1, 9001)] {
+            _ = try devices[index].log.take(thief.log.entries, by: devices[index].device, at: time)
+            try devices[index].open()
+            #expect(devices[index].state.members.map(\.name) == ["a", "b"] && devices[index].hasCurrentKey)
+        }
+        try exchange(&devices)
+        for device in devices {
+            #expect(device.state == devices[0].state && device.state.members.map(\.name) == ["a", "b"])
+            #expect(try !Finder(code: code).opensCurrent(device))
+        }
+    }
+
+    @Test("a join that another member has taken in in time counts for those that learn of it later, too")
+    func takenIn() throws {
+        var devices = try makeGroup(of: ["a", "b"], try GroupProvider.openssl.crypto())
+        let code = try devices[0].invite(until: 3000)
+        var new = try joining(devices[0], code, "c", at: 2500)
+        _ = try devices[0].log.take(new.log.entries, by: devices[0].device, at: 2900)
+        try devices[0].open()
+        try devices[0].answer(at: 2900)
+        let entries = devices[0].log.entries.shuffled()
+        _ = try devices[1].log.take(entries, by: devices[1].device, at: 9000)
+        try devices[1].open()
+        try devices[1].answer(at: 9000)
+        try new.receive(devices[1])
+        for device in devices + [new] {
+            #expect(device.state.members.map(\.name) == ["a", "b", "c"] && device.hasCurrentKey)
+        }
+    }
+
+    @Test("an invitation that is still open gives the keys of epochs that others' joins have begun")
+    func twoCodes() throws {
+        var device = try first()
+        let codes = [try device.invite(until: 5000), try device.invite(until: 5000)]
+        var phone = try joining(device, codes[0], "phone", at: 2000)
+        try phone.answer(at: 2001)
+        try device.receive(phone)
+        try device.answer(at: 2002)
+        var tablet = try joining(device, codes[1], "tablet", at: 3000)
+        #expect(device.state.epoch.era.isSubset(of: tablet.keys.knownEpochs))
+        try tablet.answer(at: 3001)
+        var devices = [device, phone, tablet]
+        try exchange(&devices)
+        for member in devices {
+            #expect(member.state.members.map(\.name) == ["a", "phone", "tablet"])
+            #expect(member.state.epoch.era.isSubset(of: member.keys.knownEpochs) && !member.state.needsRekey)
+            for code in codes { #expect(try !Finder(code: code).opensCurrent(member)) }
+        }
+    }
+
+    @Test("two devices that join without knowledge of each other are both members, and have all keys in the end")
+    func twoJoins() throws {
+        var device = try first()
+        let codes = [try device.invite(until: 5000), try device.invite(until: 5000)]
+        var devices = [device] + (try codes.map { try joining(device, $0, "new", at: 2000) })
+        for index in devices.indices { try devices[index].answer(at: 2001) }
+        try exchange(&devices)
+        for _ in 0..<2 {
+            for index in devices.indices {
+                try devices[index].answer(at: 2002)
+                try exchange(&devices)
+            }
+        }
+        for member in devices {
+            #expect(member.state.members.count == 3 && member.state.epoch.era.isSubset(of: member.keys.knownEpochs))
+            #expect(!member.log.owesEpoch(member.id, at: 2003))
+            for code in codes { #expect(try !Finder(code: code).opensCurrent(member)) }
+        }
+    }
+
+    @Test("a member that lacks the key of an epoch which began beside its join gets all that counts under a new one")
+    func joinBesideEpoch() throws {
+        var devices = try makeGroup(of: ["a", "b"], try GroupProvider.openssl.crypto())
+        let code = try devices[0].invite(until: 5000)
+        var new = try joining(devices[0], code, "c", at: 2000)
+        // It does not know of the invitation.
+        try devices[1].rekey(at: 2001)
+        devices.append(new)
+        try exchange(&devices)
+        new = devices[2]
+        #expect(new.state.needsRekey)
+        try devices[1].answer(at: 2003)
+        try exchange(&devices)
+        for member in devices {
+            #expect(member.hasCurrentKey && !member.state.needsRekey && !member.state.isKnownByCode)
+            #expect(member.state.epoch.era == [member.state.epoch.id])
+        }
+    }
+
+    @Test("the invitation of a device that was forgotten ends with the epoch that follows")
+    func ofForgotten() throws {
+        var devices = try makeGroup(of: ["a", "b"], try GroupProvider.openssl.crypto())
+        let code = try devices[1].invite()
+        let copy = devices[1]
+        try devices[0].receive(devices[1])
+        try devices[0].forget(devices[1].id)
+        try devices[0].answer()
+        #expect(devices[0].state.invitations.isEmpty)
+        try devices[0].receive(try joining(copy, code, "thief", at: 2500))
+        #expect(devices[0].state.members.map(\.name) == ["a"])
+    }
+
+    @Test("a removed device that names invitations which members have used ends none of them")
+    func thiefEnds() throws {
+        var devices = try makeGroup(of: ["a", "b", "c"], try GroupProvider.openssl.crypto())
+        var thief = devices[0]
+        try devices[1].remove(thief.id)
+        try devices[2].receive(devices[1])
+        try devices[2].answer()
+        try devices[1].receive(devices[2])
+        let invites = thief.log.graph.entries.filter { if case .invite = $0.body { true } else { false } }.map(\.id)
+        let renewal = GroupEntry.Renewal(continues: true, ended: invites)
+        try thief.force(.rekey(thief.epochKeys(for: [thief.id]), renewal), after: invites, at: 1)
+        for index in 1...2 {
+            try devices[index].receive(thief)
+            try devices[index].answer()
+            #expect(devices[index].state.members.map(\.name) == ["b", "c"] && devices[index].hasCurrentKey)
+        }
+    }
+}
