@@ -47,7 +47,7 @@ package struct ByteWriter {
 
 /// Takes the bytes of a record apart, field by field. Nothing that is read is trusted: what is not there is `nil`.
 package struct ByteReader {
-    private let content: [UInt8]
+    private var content: [UInt8]
     /// Where the fields end in it.
     private let end: Int
     private var offset = 0
@@ -77,6 +77,12 @@ package struct ByteReader {
     }
 
     package var isAtEnd: Bool { offset == end }
+
+    /// Overwrites this reader's copy of the bytes, in which a secret is. Slices of it must be gone.
+    package mutating func clear() {
+        content.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 0) }
+        offset = end
+    }
 
     /// The next bytes.
     package mutating func bytes(_ count: Int) -> ArraySlice<UInt8>? {

@@ -89,6 +89,36 @@ struct MemoryTests {
             """)
     }
 
+    @Test("no part of a sealed value that sync has published, and that it has taken over", arguments: [40, 60_000])
+    func sync(_ size: Int) throws {
+        let home = try Home()
+        let catalog = #"""
+            {"format":1,"name":"Demo","keys":[{"address":"encryptedFileSystem/k","security":"none","serializer":"data",
+            "type":"Data","owner":"o","description":"d","availability":"all","sync":"automaticSmall"}]}
+            """#
+        try making(
+            #"""
+            printf '%s' '\#(catalog)' > catalog; mkdir shared
+            for i in desk laptop; do
+            mkdir -m 700 at-$i
+            printf '#!/bin/sh\nexport HOME=%s\n' $PWD/at-$i > $i
+            printf 'export XDG_CONFIG_HOME=$HOME/c XDG_DATA_HOME=$HOME/d XDG_STATE_HOME=$HOME/s\nexec ld-host "$@"\n' >> $i
+            chmod +x $i; ./$i config set catalogs '["'$PWD'/catalog"]'
+            ./$i config set sync.options.folder $PWD/shared; ./$i config set sync.transport folder; done
+            ./desk sync init --name desk && ./desk sync invite | ./laptop sync join --name laptop && ./desk sync pull
+            head -c \#(size) /dev/urandom > value; ./desk set encryptedFileSystem/k --file value
+            """#, in: home)
+        try succeeds(MemoryScan(home, for: ["value"]), "$SCAN ./desk sync push")
+        try succeeds(MemoryScan(home, for: ["value"]), "$SCAN ./laptop sync pull")
+        try making("./laptop get encryptedFileSystem/k | cmp - value", in: home)
+        try succeeds(MemoryScan(home, for: ["value"]), "$SCAN ./desk sync pull")
+        // Another version that loses, and is kept aside.
+        try making("head -c \(size) /dev/urandom > other; ./laptop set encryptedFileSystem/k --file other", in: home)
+        try making("./desk set encryptedFileSystem/k --file value; ./desk sync push", in: home)
+        try succeeds(MemoryScan(home, for: ["value", "other"]), "$SCAN ./laptop sync pull")
+        try succeeds(MemoryScan(home, for: ["value", "other"]), "$SCAN ./desk sync pull")
+    }
+
     @Test("no part of a passphrase from a descriptor, right or wrong, and none of the value")
     func passphrase() throws {
         let home = try Home()

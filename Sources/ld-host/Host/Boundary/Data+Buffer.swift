@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Glibc
 
 /// Data of this size, not zeroed before `fill` writes all of it. If `fill` throws, the error is returned and the bytes
-/// are cleared.
+/// are cleared. Those of more than 14 bytes, which are not kept in the `Data` itself, are cleared when they are freed.
 func filled<Failure: Error>(
     _ count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
 ) -> (data: Data, failure: Failure?) {
@@ -23,7 +23,28 @@ func filled<Failure: Error>(
         free(memory)
         return (Data(), error)
     }
-    return (Data(bytesNoCopy: memory, count: count, deallocator: .free), nil)
+    return (Data(bytesNoCopy: memory, count: count, deallocator: clearing), nil)
+}
+
+/// Frees memory that `malloc` has given out. What was opened may be in it.
+private var clearing: Data.Deallocator {
+    .custom { memory, count in
+        clear(UnsafeMutableRawBufferPointer(start: memory, count: count))
+        free(memory)
+    }
+}
+
+/// One data of some, cleared when it is freed as that of ``filled(_:_:)`` is.
+func joined(_ parts: Data...) -> Data {
+    filled(parts.reduce(0) { $0 + $1.count }) { memory in
+        var rest = memory[...]
+        for part in parts {
+            part.withUnsafeBytes {
+                MemorySecrecy.copy($0, to: UnsafeMutableRawBufferPointer(rebasing: rest.prefix($0.count)))
+            }
+            rest = rest.dropFirst(part.count)
+        }
+    }.data
 }
 
 extension [UInt8] {

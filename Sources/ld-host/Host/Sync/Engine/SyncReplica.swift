@@ -199,8 +199,7 @@ extension SyncGroup {
     func hash(of data: Data, _ attributes: ValueAttributes) throws(StorageError) -> SyncHash {
         var writer = ByteWriter(.bigEndian)
         writer.addShared(attributes)
-        writer.add(data)
-        return try hash(Data(writer.bytes))
+        return try hash(joined(Data(writer.bytes), data))
     }
 }
 

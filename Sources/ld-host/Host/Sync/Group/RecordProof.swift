@@ -67,12 +67,11 @@ struct RecordProof {
     static func leaf(
         _ content: Data, named name: String, _ binding: Binding, _ crypto: GroupCrypto
     ) throws(StorageError) -> SyncHash {
-        var writer = ByteWriter(.bigEndian, capacity: content.count + name.utf8.count + 72)
+        var writer = ByteWriter(.bigEndian, capacity: name.utf8.count + 72)
         writer.add(binding)
         writer.add(UInt32(name.utf8.count))
         writer.add(name.utf8)
-        writer.add(content)
-        return try SyncHash(firstOf: crypto.hash(Data(writer.bytes), .recordLeaf))
+        return try SyncHash(firstOf: crypto.hash(joined(Data(writer.bytes), content), .recordLeaf))
     }
 
     /// Splits what a box has.
@@ -93,7 +92,7 @@ struct RecordProof {
         let signature = Data(proof.dropLast(2).suffix(GroupCrypto.signatureSize))
         let path = (0..<nodes).map { SyncHash(firstOf: proof.dropFirst($0 * SyncHash.size)) }
         return (
-            Data(opened.dropLast(size)), RecordProof(path: path, signature: signature, index: index, count: count)
+            joined(opened.dropLast(size)), RecordProof(path: path, signature: signature, index: index, count: count)
         )
     }
 

@@ -65,7 +65,7 @@ package final class RecordSealer: Sendable {
             }
             let proofs = try RecordProof.encoded(of: leaves, binding, signedWith: writer.signing, crypto)
             for ((name, content), proof) in zip(next, proofs) {
-                sealed.append(try seal(content + proof, under: key, by: writer.id, name: name))
+                sealed.append(try seal(joined(content, proof), under: key, by: writer.id, name: name))
             }
         }
         return sealed

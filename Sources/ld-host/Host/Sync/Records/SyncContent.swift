@@ -42,7 +42,7 @@ package struct SyncContent: Hashable, Sendable {
             writer.add(history)
             writer.add(address)
             writer.add(attributes)
-            writer.add(data)
+            return joined(Data(writer.bytes), data)
         case .removal(let version, let history, let address):
             begin(&writer, 2)
             writer.add(version)
@@ -64,19 +64,21 @@ package struct SyncContent: Hashable, Sendable {
     /// Decodes a content; `nil` if it is not well formed.
     package init?(_ data: Data) {
         var reader = ByteReader(.bigEndian, data)
+        defer { reader.clear() }
         guard reader.number(UInt8.self) == 1, let kind = reader.number(UInt8.self),
-            let counter = reader.number(UInt64.self), let body = Self.body(kind, &reader, of: data.count)
+            let counter = reader.number(UInt64.self), let body = Self.body(kind, &reader, of: data)
         else { return nil }
         self.init(counter: counter, body)
     }
 
-    private static func body(_ kind: UInt8, _ reader: inout ByteReader, of size: Int) -> Body? {
+    private static func body(_ kind: UInt8, _ reader: inout ByteReader, of content: Data) -> Body? {
         switch kind {
         case 1:
             guard let (version, history, address) = head(&reader), let attributes = reader.attributes() else {
                 return nil
             }
-            return .value(version, history, address: address, attributes, Data(reader.remainder()))
+            let value = joined(content.suffix(reader.remainder().count))
+            return .value(version, history, address: address, attributes, value)
         case 2:
             guard let (version, history, address) = head(&reader), reader.isAtEnd else { return nil }
             return .removal(version, history, address: address)
