@@ -84,6 +84,29 @@ import Testing
         }
     }
 
+    @Test("a removal that leaves out what its author has said before does not choose who is a witness against it")
+    func leavingOut() throws {
+        for rule in [nil, GroupRule.nothingIsLeftOut] {
+            var devices = try group(of: "a", "b")
+            devices.append(try devices[1].admit("c"))
+            try settle(&devices)
+            var thief = devices[0]
+            try devices[1].remove(thief.id)
+            try devices[2].receive(devices[1])
+            try devices[2].answer()
+            try devices[1].receive(devices[2])
+            // As if it did not know that the witness has joined, whom the remover has invited.
+            let joins = thief.log.graph.entries.filter {
+                $0.profile != nil && [thief.id, devices[1].id].contains($0.author)
+            }
+            try thief.force(
+                .remove(devices[1].id, thief.epochKeys(for: [thief.id])), after: joins.map(\.id), at: 1)
+            devices[1].log.leavesOut = rule
+            try devices[1].receive(thief)
+            #expect((names(devices[1]) == ["b", "c"]) == (rule == nil))
+        }
+    }
+
     @Test("the recovery code beats seniority and witnesses, also if this device knows that it was removed")
     func recoveryCode() throws {
         var devices = try group(of: "desk", "laptop", "phone")

@@ -125,11 +125,14 @@ func exchange(_ devices: inout [TestDevice]) throws {
 }
 
 /// A group of devices that know each other; the first is the most senior.
-func makeGroup(of names: [String], _ crypto: GroupCrypto) throws -> [TestDevice] {
+///
+/// - Parameter isChain: Whether each was invited by the one before, and not by the first.
+func makeGroup(of names: [String], isChain: Bool = false, _ crypto: GroupCrypto) throws -> [TestDevice] {
     var devices = [try TestDevice(creating: names[0], crypto)]
     for (number, name) in names.dropFirst().enumerated() {
-        devices.append(try devices[0].admit(name, at: 2000 + UInt64(number), crypto))
-        try devices[0].receive(devices[devices.count - 1])
+        let host = isChain ? number : 0
+        devices.append(try devices[host].admit(name, at: 2000 + UInt64(number), crypto))
+        try devices[host].receive(devices[devices.count - 1])
     }
     try exchange(&devices)
     return devices

@@ -24,6 +24,9 @@ struct ThiefSimulation {
         case witnessed
         /// With the recovery code. The thieves also reach members that do not know of it, and hold back the rest.
         case withCode
+        /// Two, one after the other. The second one, while it is a member, confirms what the first one does, although
+        /// it knows that this one was removed.
+        case oneByOne
     }
 
     private let rule: GroupRule?
@@ -47,6 +50,8 @@ struct ThiefSimulation {
     /// The epochs of what members have published since they knew.
     private var epochs: Set<EpochID> = []
     private var hasRemovedMore = false
+    /// The code of an invitation that a thief has made while it was a member.
+    private var keptCode: String?
     private var clock: UInt64 = 10_000
     private(set) var violations: [String] = []
     private(set) var story: [String] = []
@@ -57,14 +62,16 @@ struct ThiefSimulation {
         random = SeededGenerator(seed: seed)
         self.rule = rule
         kind = Kind.allCases.randomElement(using: &random) ?? .withCode
-        let fewest = kind == .witnessed ? 3 : 2
-        members = bench.groups[Int.random(in: fewest...5, using: &random) - 2]
+        let fewest = kind == .witnessed ? 3 : kind == .oneByOne ? 4 : 2
+        let groups = Bool.random(using: &random) ? bench.groups : bench.chains
+        members = groups[Int.random(in: fewest...5, using: &random) - 2]
         code = members[0].code
         // Against two that confirm each other, only the code helps.
-        let stolen = kind == .withCode && members.count > fewest && Bool.random(using: &random) ? 2 : 1
-        for _ in 0..<stolen {
+        let isPair = kind == .withCode && members.count > fewest && Bool.random(using: &random)
+        for _ in 0..<(isPair || kind == .oneByOne ? 2 : 1) {
             // The first device cannot be removed by one that is longer in the group.
-            let places = kind == .bySenior ? 1..<members.count : members.indices
+            let isJunior = kind == .bySenior || kind == .oneByOne
+            let places = isJunior ? 1..<members.count : members.indices
             thieves.append(members.remove(at: Int.random(in: places, using: &random)))
         }
         for index in members.indices { members[index].log.leavesOut = rule }
@@ -74,10 +81,14 @@ struct ThiefSimulation {
     /// - Returns: The violations.
     mutating func run() throws -> [String] {
         try prepare()
-        for _ in 0..<Int.random(in: 0...2, using: &random) { try steal() }
-        try removeThieves()
+        if chance(40) { try inviteInTime() }
+        if kind != .oneByOne {
+            for _ in 0..<Int.random(in: 0...2, using: &random) { try steal() }
+        }
+        if kind == .oneByOne { try removeOneByOne() } else { try removeThieves() }
         for _ in 0..<Int.random(in: 2...6, using: &random) {
-            try steal()
+            // Two that confirm each other are a case for the code.
+            if kind != .oneByOne { try steal() }
             try sync(Int.random(in: members.indices, using: &random))
         }
         try settle("at the end")
@@ -152,6 +163,56 @@ extension ThiefSimulation {
         }
     }
 
+    /// A thief invites while it is a member, and another member than the one that removes it has taken that in and made
+    /// an entry. Nobody has used the code; the thief keeps it.
+    private mutating func inviteInTime() throws {
+        guard let code = try? thieves[0].invite(at: tick()) else { return }
+        guard let index = members.indices.dropFirst().randomElement(using: &random) else { return }
+        try take(thieves[0].log.entries, index)
+        try members[index].rekey(at: tick())
+        publish(index)
+        note("\(name(thieves[0].id)) invites, and \(name(members[index].id)) takes it in")
+        keptCode = code
+    }
+
+    /// Joins with the code of an invitation that a thief has made in time.
+    private mutating func joinByKeptCode() throws {
+        guard let code = keptCode, thieves.count < 6 else { return }
+        keptCode = nil
+        let entries = thieves[0].log.entries
+        thieves.append(try TestDevice(joining: entries, by: code, "late helper", at: tick(), thieves[0].crypto))
+    }
+
+    /// One that is longer in the group removes the first thief. The second one learns of it, as a member, and confirms
+    /// what the first one has done since; then it is removed, too.
+    private mutating func removeOneByOne() throws {
+        let owner = 0
+        try remove(0, by: owner)
+        try thieves[1].receive(members[owner])
+        let helper = try thieves[0].admit("helper", at: tick())
+        try thieves[0].receive(helper)
+        thieves.append(helper)
+        let heads = thieves[1].log.heads + thieves[0].log.heads
+        thieves[1].log.add(contentsOf: thieves[0].log.entries)
+        try thieves[1].force(.acknowledge, after: heads, at: tick())
+        note("\(name(thieves[1].id)) confirms what \(name(thieves[0].id)) does")
+        let made = thieves.prefix(2).flatMap(\.log.entries)
+        loot += Set(made).filter { known.insert($0).inserted }.sorted { $0.lexicographicallyPrecedes($1) }
+        for index in members.indices where chance(60) {
+            try take((published + loot).shuffled(using: &random), index)
+            try members[index].answer(at: tick())
+            publish(index)
+        }
+        try remove(1, by: owner)
+    }
+
+    private mutating func remove(_ thief: Int, by remover: Int) throws {
+        try members[remover].remove(thieves[thief].id, at: tick())
+        note("\(name(members[remover].id)) removes \(name(thieves[thief].id))")
+        if let entry = members[remover].log.graph.entries.last { removals.append(entry.id) }
+        publish(remover)
+    }
+
     private func knows(_ member: TestDevice) -> Bool {
         !removals.isEmpty && removals.allSatisfy { member.log.graph.number(of: $0) != nil }
     }
@@ -209,8 +270,8 @@ extension ThiefSimulation {
             violations.append("\(name(member.id)) cannot begin an epoch")
         }
         epochs.insert(member.state.epoch.id)
-        guard kind != .withCode else { return }
-        // With the code, a member that did not know can have confirmed them.
+        guard kind == .bySenior || kind == .witnessed else { return }
+        // Otherwise a member that did not know can have confirmed them.
         for (id, _) in member.log.identified {
             guard let number = member.log.graph.number(of: id) else { continue }
             let entry = member.log.graph.entries[number]
@@ -307,6 +368,7 @@ extension ThiefSimulation {
         let others = thieves[actor].state.members.map(\.id).filter { $0 != thieves[actor].id }
         let other = others.randomElement(using: &random)
         let time = Bool.random(using: &random) ? tick() : Bool.random(using: &random) ? 1 : .max >> 20
+        if keptCode != nil, chance(50) { try? joinByKeptCode() }
         let choice = Int.random(in: 0..<12, using: &random)
         note("\(name(thieves[actor].id)) does \(choice) to \(other.map(name) ?? "nobody") at \(time)")
         switch choice {
@@ -363,19 +425,24 @@ extension ThiefSimulation {
 /// The groups from which schedules begin, one schedule after the other. All keys come from the schedule's seed.
 final class ThiefBench: Sendable {
     private let source = RandomSource()
-    /// Groups of two to five devices.
+    /// Groups of two to five devices, which the first one has invited.
     let groups: [[TestDevice]]
+    /// The same, where each has invited the next one.
+    let chains: [[TestDevice]]
 
     init() throws {
         let crypto = try GroupCrypto(GroupProvider.sodium.provider()) { [source] in source.fill($0) }
-        groups = try (2...5).map { count in
-            var devices = try makeGroup(of: (0..<count).map { "device \($0)" }, crypto)
-            for _ in 0..<2 {
-                for index in devices.indices { try devices[index].answer() }
-                try exchange(&devices)
-            }
-            return devices
+        groups = try (2...5).map { try Self.group(of: $0, isChain: false, crypto) }
+        chains = try (2...5).map { try Self.group(of: $0, isChain: true, crypto) }
+    }
+
+    private static func group(of count: Int, isChain: Bool, _ crypto: GroupCrypto) throws -> [TestDevice] {
+        var devices = try makeGroup(of: (0..<count).map { "device \($0)" }, isChain: isChain, crypto)
+        for _ in 0..<2 {
+            for index in devices.indices { try devices[index].answer() }
+            try exchange(&devices)
         }
+        return devices
     }
 
     func begin(_ seed: UInt64) { source.generator.withLock { $0 = SeededGenerator(seed: seed) } }
