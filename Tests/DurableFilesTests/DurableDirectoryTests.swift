@@ -79,6 +79,25 @@ struct DurableDirectoryTests {
         #expect(try mode("top/place/a") == 0o600)
     }
 
+    @Test(
+        "makes folders and files for nobody else below a folder that its group cannot write to, set-group-ID bit or not",
+        arguments: [0o2750, 0o2755, 0o2700, 0o0770] as [mode_t], [0o000, 0o002, 0o077] as [mode_t])
+    func homeModes(_ parent: mode_t, _ mask: mode_t) async {
+        await #expect(processExitsWith: .success) { [parent, mask] in
+            let folder = try TemporaryFolder()
+            umask(mask)
+            #expect(chmod(folder.path, parent) == 0)
+            let directory = try DurableDirectory(root: folder.path + "/top", folders: ["place"])
+            try directory.replace(RelativePath(pieces: ["x~".utf8, "a".utf8]), "one")
+            func mode(_ path: String) -> UInt32 {
+                var status = stat()
+                return lstat("\(folder.path)/top/\(path)", &status) == 0 ? status.st_mode & 0o7777 : 0
+            }
+            for path in [".", "place", "place/.tmp", "place/x~"] { #expect(mode(path) == 0o700, "\(path)") }
+            #expect(mode("place/x~/a") == 0o600)
+        }
+    }
+
     @Test("makes folders and files for a group below a folder with the set-group-ID bit, whatever the umask")
     func groupModes() async {
         await #expect(processExitsWith: .success) {

@@ -24,6 +24,21 @@ struct DatabaseFileTests {
         for made in ["deep", "deep/er"] { #expect(try folder.mode(made) == 0o700, "\(made)") }
     }
 
+    @Test("in a folder that its group cannot write to, files are this user's alone, set-group-ID bit or not")
+    func groupOfHome() throws {
+        for mode in [0o2750, 0o2755, 0o2700] as [mode_t] {
+            let folder = try TemporaryFolder()
+            try #require(chmod(folder.path, mode) == 0)
+            for path in ["my.sqlite", "made/my.sqlite"] {
+                let store = try BuiltStore(in: folder, ["path": .string("\(folder.path)/\(path)")])
+                try store.set("name", Data("value".utf8))
+            }
+            #expect(try folder.mode("made") == 0o700)
+            for file in try folder.entries("made") { #expect(try folder.mode("made/\(file)") == 0o600, "\(file)") }
+            #expect(try folder.mode("my.sqlite") == 0o600)
+        }
+    }
+
     @Test("in a folder that belongs to a group, the group may read and write")
     func group() throws {
         let folder = try TemporaryFolder()

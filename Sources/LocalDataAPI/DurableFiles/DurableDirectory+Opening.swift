@@ -13,7 +13,7 @@ extension DurableDirectory {
         guard let folder = try folderPath.open(), geteuid() == 0 else { return nil }
         var status = stat()
         guard fstat(folder.number, &status) == 0 else { throw StorageError(system: errno, "inspect", path: path) }
-        return status.st_uid == 0 || status.st_mode & S_ISGID != 0 ? nil : status.st_uid
+        return status.st_uid == 0 || FolderMaker.isOfGroup(status.st_mode) ? nil : status.st_uid
     }
 
     /// Creates the folder and every missing one above it, durably, as a change does.
@@ -72,7 +72,8 @@ extension DurableDirectory {
         var status = stat()
         guard fstat(opened, &status) == 0 else { throw StorageError(system: errno, "inspect", path: path) }
         return Writable(
-            descriptor: opened, isShared: staging == .inFolder && status.st_mode & S_ISGID != 0, group: status.st_gid,
+            descriptor: opened, isShared: staging == .inFolder && FolderMaker.isOfGroup(status.st_mode),
+            group: status.st_gid,
             device: status.st_dev, inode: status.st_ino)
     }
 

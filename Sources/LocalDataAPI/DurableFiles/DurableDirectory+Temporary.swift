@@ -57,7 +57,7 @@ extension DurableDirectory {
 
     /// Why a folder cannot be used for temporary files; it must belong to this user alone, or to the group.
     private static func problem(_ status: stat, _ folder: Writable, as user: FileSystemUser) -> String? {
-        let isGroups = folder.isShared && status.st_mode & S_ISGID != 0 && status.st_gid == folder.group
+        let isGroups = folder.isShared && FolderMaker.isOfGroup(status.st_mode) && status.st_gid == folder.group
         if isGroups && status.st_mode & S_IWOTH == 0 { return nil }
         guard status.st_uid == user.number else {
             return "the folder belongs to user \(status.st_uid), and this is user \(geteuid())"

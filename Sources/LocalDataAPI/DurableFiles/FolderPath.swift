@@ -128,9 +128,9 @@ struct FolderWalk: ~Copyable {
                 try FolderMaker.synchronize("..", in: folder.number, at: "\(parent)/..", isOwn: false)
                 hasMade = true
             }
-            let isOfGroup = here.st_mode & S_ISGID != 0
-            try FolderMaker.make(name, in: folder.number, isShared: isOfGroup && !isPrivate, at: below)
-            if isOfGroup, isPrivate { try FolderMaker.close(name, in: folder.number, at: below) }
+            let isOfGroup = FolderMaker.isOfGroup(here.st_mode) && !isPrivate
+            try FolderMaker.make(name, in: folder.number, isShared: isOfGroup, at: below)
+            if !isOfGroup, here.st_mode & S_ISGID != 0 { try FolderMaker.close(name, in: folder.number, at: below) }
             try FolderMaker.synchronize(".", in: folder.number, at: parent, isOwn: true)
             next = Descriptor(Descriptor.open(name.start, in: folder.number, Descriptor.pathOnly | O_NOFOLLOW))
         }
@@ -208,7 +208,13 @@ struct ReachedFolder: ~Copyable {
 }
 
 /// Creates folders that survive a power loss.
-enum FolderMaker {
+package enum FolderMaker {
+    /// Whether a folder with this mode is shared by the members of its group: they may change what is in it, and what
+    /// is made there is the group's. The set-group-ID bit alone does not say so: homes and projects have it, too.
+    package static func isOfGroup(_ mode: UInt32) -> Bool {
+        mode & (S_ISGID | S_IWGRP) == S_ISGID | S_IWGRP
+    }
+
     /// Creates one folder unless it exists. A shared folder gets its mode whatever the umask.
     static func make(_ name: CString, in folder: Int32, isShared: Bool, at path: @autoclosure () -> String)
         throws(StorageError)

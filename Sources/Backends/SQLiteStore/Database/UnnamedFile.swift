@@ -26,7 +26,7 @@ struct UnnamedFile: ~Copyable {
         guard opened >= 0 else { throw StorageError.system(errno, "create a file in '\(folder)'") }
         let file = UnnamedFile(opened, in: folder, temporary: temporary)
         var status = stat()
-        if stat(folder, &status) == 0, status.st_mode & S_ISGID != 0, fchmod(opened, 0o660) != 0 {
+        if stat(folder, &status) == 0, FolderMaker.isOfGroup(status.st_mode), fchmod(opened, 0o660) != 0 {
             throw StorageError.system(errno, "set the mode of a file in '\(folder)'")
         }
         return file

@@ -34,9 +34,8 @@ struct BatchAuthority {
         }
         self.journal = path
         let usual = Self.reach(written, batches, root, as: .usual)
-        // A root that a group shares has the set-group-ID bit. The file system may show any other root as owned by
-        // someone else.
-        if case .sharedFolders = usual, root.st_mode & S_ISGID == 0 {
+        // The file system may show a root that no group shares as owned by someone else.
+        if case .sharedFolders = usual, !FolderMaker.isOfGroup(root.st_mode) {
             reach = Self.reach(written, batches, root, as: FileSystemUser(probing: folder.descriptor))
         } else {
             reach = usual
@@ -71,8 +70,7 @@ struct BatchAuthority {
         guard case .sharedFolders(let group) = reach else { return }
         var status = stat()
         guard fstat(folder, &status) == 0 else { throw StorageError(system: errno, "inspect", path: path()) }
-        let shared = S_ISGID | S_IWGRP
-        guard status.st_mode & shared != shared || status.st_gid != group else { return }
+        guard !FolderMaker.isOfGroup(status.st_mode) || status.st_gid != group else { return }
         throw refusal("it changes '\(path())', which its group does not share")
     }
 

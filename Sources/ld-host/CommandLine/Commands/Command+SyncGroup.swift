@@ -110,8 +110,9 @@ extension Command {
     static let syncLeave = Command(
         name: "sync leave", summary: "leave the sync group",
         details: """
-            Syncs once more before; if that fails, the device stays in the group. The values stay on this device. To take
-            part again, the device needs a new invitation. If the transport cannot be reached any more, --offline leaves
+            Syncs once more before; if that fails, the device stays in the group. The values stay on this device. What no
+            other device has taken over yet, the group does not get: let one sync before. To take part again, the device
+            needs a new invitation. If the transport cannot be reached any more, --offline leaves
             without it. Then remove this device on another one, which counts it as a member until then: ld-host sync
             remove.
             """,

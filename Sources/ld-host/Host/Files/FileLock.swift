@@ -216,7 +216,7 @@ extension FileLock {
         guard fstat(descriptor.raw, &status) == 0 else {
             throw StorageError(system: errno, "inspect", path: path)
         }
-        let isGroups = status.st_mode & S_ISGID != 0 && status.st_mode & S_IWOTH == 0
+        let isGroups = FolderMaker.isOfGroup(status.st_mode) && status.st_mode & S_IWOTH == 0
         guard status.st_uid == geteuid() || status.st_uid == 0 || isGroups else {
             throw StorageError(
                 .permissionDenied,
