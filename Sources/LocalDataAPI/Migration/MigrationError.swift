@@ -32,7 +32,7 @@ public struct MigrationError: Error, Sendable {
         public static let storageFailed = Code(rawValue: "storage failed")
         /// The condition could not be evaluated.
         public static let conditionalMigrationFailed = Code(rawValue: "condition failed")
-        /// Another process is migrating.
+        /// Another process is migrating, or another device of the sync group has to.
         public static let migrationInProgress = Code(rawValue: "migration in progress")
         /// A source has no data.
         public static let sourceDataNotFound = Code(rawValue: "source data not found")

@@ -8,6 +8,8 @@ extension MigrationEngine {
     /// - Throws: `validationFailed` if it would take values from the other devices; what keeps the standing from being
     ///   read.
     func reasonToWait(_ migration: AnyStorageMigration) async throws -> String? {
+        // What a key had at another place is not older data, but the value that this device has of the key.
+        if migration.id.hasPrefix(FormerPlaceMigration.prefix) { return nil }
         let key = migration.destinationDescriptor
         if takesPart(key, KnownMigration.single(migration).packPolicy) { return try await standing()?.reasonToWait }
         guard migration.effect == .brings, let source = migration.sources.first(where: { takesPart($0.descriptor) }),
@@ -18,6 +20,26 @@ extension MigrationEngine {
             "it removes '\(source.address)', which takes part in sync, and brings it to '\(key.domain)/\(key.name)', which "
                 + "does not: the other devices would lose the value before they have migrated it; give the destination "
                 + "the source's sync policy, or take that of the source away")
+    }
+
+    /// - Throws: `migrationInProgress` if a key has no value, and this device leaves one that took part in sync to the
+    ///   device that leads the sync group: an app that takes the value for absent would store its default over it.
+    func requireNothingWaits(for key: AnyStorageKey, _ migrations: [AnyStorageMigration]) async throws {
+        for migration in migrations where migration.effect == .brings {
+            // What only this device has may be nothing that another one brings.
+            let synced = migration.sources.filter { $0.descriptor.syncPolicy != .never }
+            guard !synced.isEmpty, Self.reasonToSkip(migration, settings) == nil,
+                let reason = try await reasonToWait(migration)
+            else { continue }
+            let resolved = try await access.resolveUnlisted(KeyReference(key))
+            guard try await !resolved.exists(), try await hasPendingData(for: key, resolved) else { return }
+            let list = synced.map { "'\($0.address)'" }.joined(separator: " and ")
+            throw MigrationError(
+                of: migration.id,
+                MigrationError(
+                    .migrationInProgress,
+                    "'\(resolved.address)' has no value yet, and this device has an older one in \(list): \(reason)"))
+        }
     }
 
     /// The names of the sources whose values a bulk migration leaves to the device that leads the sync group.

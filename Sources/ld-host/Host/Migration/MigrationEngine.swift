@@ -60,10 +60,11 @@ struct MigrationEngine: Sendable {
             _ = try await migrate(migration, onConflict: nil, after: path)
         }
         for migration in ranges { try await bring(key, by: migration) }
+        if path.isEmpty { try await requireNothingWaits(for: key, migrations) }
     }
 
     /// Whether one of a key's migrations has the source of another.
-    private func isDeclared(_ former: AnyStorageMigration, in migrations: [AnyStorageMigration]) -> Bool {
+    func isDeclared(_ former: AnyStorageMigration, in migrations: [AnyStorageMigration]) -> Bool {
         guard let source = former.sources.first, let place = source.place else { return true }
         return migrations.contains { migration in
             migration.sources.contains {

@@ -108,14 +108,14 @@ extension StorageRouter {
         let snapshot = try await snapshot()
         if let known = state.withLock({ $0.device }), known.snapshot === snapshot { return known }
         let access = StoreAccess(snapshot: snapshot)
+        let migrations = engine(snapshot)
         var keys: [SyncedKey] = []
         for key in await eligibleKeys(snapshot) {
             let resolved = try await access.resolveUnlisted(KeyReference(key))
             if let refusal = resolved.refusal { throw refusal }
-            keys.append(SyncedKey(key: key, resolved: resolved))
+            if let key = try await syncedKey(key, resolved, migrations) { keys.append(key) }
         }
         let home = try await access.openStore(for: SyncDevice.homeDomain)
-        let migrations = engine(snapshot)
         let (found, synced) = (keys, state.withLock { $0.synced })
         let (clock, machine) = state.withLock { ($0.clock, $0.machine) }
         let device = try await onIOThread { () throws(StorageError) in
@@ -127,6 +127,27 @@ extension StorageRouter {
             if let known = state.device, known.snapshot === snapshot { return known }
             state.device = device
             return device
+        }
+    }
+}
+
+extension StorageRouter {
+    /// A key as sync uses it, with its value where it is now; `nil` if the value is at another place and cannot be
+    /// brought: to sync, it would look removed.
+    private func syncedKey(
+        _ key: AnyStorageKey, _ resolved: ResolvedKey, _ migrations: MigrationEngine
+    ) async throws(StorageError) -> SyncedKey? {
+        guard try await migrations.mayBeElsewhere(key.descriptor, resolved.address.place) else {
+            return SyncedKey(key: key, resolved: resolved)
+        }
+        do {
+            let origin = try await migrations.bringForSync(key, resolved)
+            return SyncedKey(key: key, resolved: resolved, hasFormerPlaces: true, origin: origin.map { "\($0)" })
+        } catch {
+            let reason = (error as? MigrationError)?.message ?? StorageError(wrapping: error).message
+            migrations.snapshot.log(
+                .warning, "sync", "'\(resolved.address)' does not take part in sync until it can be read: \(reason)")
+            return nil
         }
     }
 }

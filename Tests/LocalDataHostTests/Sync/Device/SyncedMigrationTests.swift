@@ -52,7 +52,7 @@ import Testing
         let planned = try #require(try await second.migrationPlan().entries.first)
         #expect(planned.decision == .skipped && planned.why.contains("'first'"))
         #expect(try await second.migrate().failures.isEmpty)
-        await #expect(throws: StorageError.notFound) { try await second.get(new) }
+        await #expect(throws: MigrationError.migrationInProgress) { try await second.get(new) }
         #expect(try await homes.homes[1].router().get(old) == "of the older app")
         // The migration syncs by itself.
         #expect(try await first.forceMigration(for: new).outcome == .migrated)
@@ -171,7 +171,7 @@ import Testing
         try? FileManager.default.removeItem(atPath: shared)
         try FileManager.default.moveItem(atPath: away, toPath: shared)
         try await second.sync()
-        await #expect(throws: StorageError.notFound) { try await second.get(new) }
+        await #expect(throws: MigrationError.migrationInProgress) { try await second.get(new) }
         try await homes.router(0, [.key(new)]).sync()
         try await second.sync()
         #expect(try await second.get(new) == "of the older app")

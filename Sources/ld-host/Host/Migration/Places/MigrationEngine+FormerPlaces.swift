@@ -154,6 +154,26 @@ extension MigrationEngine {
         }
     }
 
+    /// Brings the value of a key that takes part in sync to where the key is now, so that sync does not take it for
+    /// removed.
+    ///
+    /// - Returns: The address of the place that it was brought from, at this time or before, unless another value was
+    ///   stored since.
+    /// - Throws: Why it cannot be brought.
+    func bringForSync(_ key: AnyStorageKey, _ resolved: ResolvedKey) async throws -> StorageAddress? {
+        try await settlePlace(of: key, resolved)
+        if try await !resolved.exists(), let former = try await migrationFromFormerPlace(of: key),
+            try await !isDeclared(former, in: migrations(for: key).filter { $0.id != former.id })
+        {
+            _ = try await migrate(former, onConflict: nil)
+        }
+        let descriptor = key.descriptor
+        let record = try await record(descriptor.owner, descriptor.name)
+        return record?.origin(of: resolved.address.place, descriptor.domain).map {
+            StorageAddress($0.entry.place, name: $0.entry.name)
+        }
+    }
+
     /// The migrations from all former places, whichever has the key's value: all of them are superseded if the key is
     /// set or removed.
     func migrationsFromFormerPlaces(of key: AnyStorageKey) async throws -> [AnyStorageMigration] {

@@ -164,7 +164,8 @@ struct Supersession: Sendable {
             kept.append(mark.change)
         }
         row.superseded = kept
-        if await engine.isLedByOther(destination.address, migration.packPolicy) { row.wasLedByOther = true }
+        let isOwn = migration.id.hasPrefix(FormerPlaceMigration.prefix)
+        if !isOwn, await engine.isLedByOther(destination.address, migration.packPolicy) { row.wasLedByOther = true }
         page[migration.id] = row
         return changes + former.filter { !kept.contains($0) }.compactMap { ledger.dropping($0) }
     }

@@ -93,6 +93,12 @@ extension PlaceRecord {
         return others(than: place, of: domain).contains { $0.set > here.last }
     }
 
+    /// The place from which the value at `place` was brought; `nil` if it was stored there.
+    func origin(of place: StorageNamespace, _ domain: StorageDomain) -> Known? {
+        guard let here = self[place], here.found > max(here.set, removed) else { return nil }
+        return others(than: place, of: domain).filter { $0.wasCopied && $0.left < here.found }.max { $0.left < $1.left }
+    }
+
     /// The same with the places of another record that this one does not have.
     func adding(_ other: PlaceRecord) -> PlaceRecord {
         var sum = self

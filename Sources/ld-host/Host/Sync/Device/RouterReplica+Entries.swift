@@ -13,13 +13,15 @@ extension RouterReplica {
     func forEachEntry(_ body: (String, SyncEntry) throws(StorageError) -> Void) throws(StorageError) {
         var strays: [Stray] = []
         let serving = servingStores
-        let former = formerStores(beside: serving)
-        for store in serving + former {
+        let earlier = earlierStores(beside: serving)
+        let former = formerStores(beside: serving + earlier)
+        for store in serving + earlier + former {
             let isFormer = former.contains { $0 === store }
             var found: [(name: String, entry: SyncEntry)] = []
             do throws(StorageError) { found = try entries(in: store) } catch {
                 // One that does not serve any more may not answer any more.
-                guard isFormer, ![.corrupt, .unsupported].contains(error.code) else { throw error }
+                let isServing = serving.contains { $0 === store }
+                guard !isServing, ![.corrupt, .unsupported].contains(error.code) else { throw error }
             }
             for (name, entry) in found {
                 if let key = key(at: entry.address), key.resolved.open !== store {
@@ -56,6 +58,14 @@ extension RouterReplica {
 
     /// The stores that have entries.
     var servingStores: [OpenStore] { distinct([home] + byAddress.values.map(\.resolved.open)) }
+
+    /// Other stores in which sync has changed something: they may have the entries of keys that this release of the app
+    /// has elsewhere, or not at all.
+    private func earlierStores(beside serving: [OpenStore]) -> [OpenStore] {
+        let others = saved.changes.keys.sorted().compactMap { try? snapshot.slot(ofStore: $0)?.openIfNeeded() }
+            .filter { $0.store.abilities.enumeration != nil }
+        return Array(distinct(serving + others).dropFirst(serving.count))
+    }
 
     /// Other stores that served domains of the keys before.
     private func formerStores(beside serving: [OpenStore]) -> [OpenStore] {

@@ -69,6 +69,8 @@ final class RouterReplica: SyncReplica {
         }
     }
 
+    func origin(of address: String) -> String? { key(at: address)?.origin }
+
     func canUse(_ value: Data, _ attributes: ValueAttributes, at address: String) -> Bool {
         key(at: address)?.canUse(value, attributes) ?? false
     }
@@ -133,8 +135,33 @@ extension RouterReplica {
         return refused
     }
 
-    /// Makes the changes of one store, with what the ledgers say of older data that nobody brings any more then.
+    /// Makes the changes of one store, and remembers what they say of the places of keys that have had several.
     private func commitSuperseding(
+        _ indices: [Int], of changes: [SyncChange], progress: Data?
+    ) throws(StorageError) -> [Int] {
+        let refused = try commitWithLedgers(indices, of: changes, progress: progress)
+        var made: [(key: SyncedKey, isRemoved: Bool)] = []
+        for index in indices where changes[index].changesValue && !refused.contains(index) {
+            guard let key = key(at: changes[index].address), key.hasFormerPlaces else { continue }
+            let isRemoved = if case .remove = changes[index].value { true } else { false }
+            made.append((key, isRemoved))
+        }
+        guard !made.isEmpty else { return refused }
+        _ = try? IOExecutor.waiting { [migrations, made] in
+            await migrations.note(
+                made.map { key, isRemoved in
+                    (isRemoved ? PlaceEvent.removed : .set, key.key.descriptor, key.resolved.address.place)
+                }, isUse: false)
+            // What `get` would bring from there is older.
+            for (key, isRemoved) in made where isRemoved {
+                _ = try? await migrations.removeElsewhere(key.key, key.resolved)
+            }
+        }
+        return refused
+    }
+
+    /// Makes the changes of one store, with what the ledgers say of older data that nobody brings any more then.
+    private func commitWithLedgers(
         _ indices: [Int], of changes: [SyncChange], progress: Data?
     ) throws(StorageError) -> [Int] {
         var keys: [(key: AnyStorageKey, resolved: ResolvedKey)] = []

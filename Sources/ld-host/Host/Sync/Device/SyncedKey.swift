@@ -9,10 +9,15 @@ final class SyncedKey: Sendable {
     let address: String
     /// The value behind its layers.
     let value: SealedValue
+    /// Whether the key may have been at other places before.
+    let hasFormerPlaces: Bool
+    /// The address by which devices knew the value before it was brought here from another place.
+    let origin: String?
     var domain: String { resolved.address.place.domain }
 
-    init(key: AnyStorageKey, resolved: ResolvedKey) {
+    init(key: AnyStorageKey, resolved: ResolvedKey, hasFormerPlaces: Bool = false, origin: String? = nil) {
         (self.key, self.resolved) = (key, resolved)
+        (self.hasFormerPlaces, self.origin) = (hasFormerPlaces, origin)
         address = "\(resolved.address)"
         value = resolved.sealedValue(resolved.layers)
     }

@@ -11,8 +11,9 @@ extension SyncEngine {
         var change = SyncChange(name: name, entry: local.entry)
         let kept = try local.entry.isParked ? parkedVersion(name) : nil
         guard kept.map({ $0.version < remote.version }) ?? true else { return change }
-        // Without a value here, a removal has nothing to do later.
-        let isNeeded = remote.value != nil || local.entry.state?.hash != nil
+        // Without a value here, a removal has nothing to do later. But a key that is not known yet may have its value
+        // at another place, from which a later release of the app brings it.
+        let isNeeded = remote.value != nil || local.entry.state?.hash != nil || keys[name] == nil
         change.entry?.isParked = isNeeded
         if isNeeded {
             change.parked = .set(content.encoded())

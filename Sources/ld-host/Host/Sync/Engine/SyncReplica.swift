@@ -86,6 +86,10 @@ package protocol SyncReplica: AnyObject {
     /// The value of a key; `nil` if absent.
     func read(_ address: String) throws(StorageError) -> LocalValue?
 
+    /// The address of the key from whose place the value at an address was brought when the app was updated; `nil` for a
+    /// value that was stored there.
+    func origin(of address: String) -> String?
+
     /// Passes the marks that ``read(_:)`` would return now, `nil` for keys without a value, if the stores can tell them
     /// at much less cost. A key that is not passed may have any value.
     ///
@@ -130,6 +134,8 @@ package protocol SyncReplica: AnyObject {
 }
 
 extension SyncReplica {
+    package func origin(of address: String) -> String? { nil }
+
     package func merge(
         _ lesser: LocalValue, _ greater: LocalValue, at address: String
     ) throws(StorageError) -> LocalValue? { nil }

@@ -26,8 +26,8 @@ enum SyncStanding: Equatable, Sendable {
             "its value takes part in sync, and this device, which leads the sync group, is still adopting the "
                 + "group's values; see: ld-host sync status"
         case .follows(let name):
-            "its value takes part in sync, so it waits for the device '\(name)', which leads the sync group; what that "
-                + "one migrates comes by sync"
+            "its value takes part in sync, so it waits for the device '\(name)', which leads the sync group: update the "
+                + "app there; what that one migrates comes by sync"
         case .nobodyLeads:
             "its value takes part in sync, and no device of the sync group leads, since all have the role 'watch'; see "
                 + "device.role in the configuration"

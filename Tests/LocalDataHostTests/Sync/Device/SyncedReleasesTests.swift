@@ -1,0 +1,182 @@
+import FoundationEssentials
+import LocalDataAPI
+import TestSupport
+import Testing
+
+@testable import LocalDataHost
+
+@Suite("Devices that run different releases of an app", .timeLimit(.minutes(3))) struct SyncedReleasesTests {
+    /// Where release 1 has the key, and where release 2 has it.
+    struct Move: CustomTestStringConvertible, Sendable {
+        var first = StorageDomain.userDefaults()
+        var second = StorageDomain.fileSystem()
+
+        static let all = [
+            Move(), Move(first: .custom(name: "rows")), Move(first: .fileSystem(), second: .custom(name: "rows")),
+            Move(second: .encryptedFileSystem()), Move(first: .fileSystem(), second: .keychain(service: "tests")),
+        ]
+
+        var testDescription: String { "\(first) -> \(second)" }
+        var old: StorageKey<String> { MigrationHome.synced("theme", first) }
+        var new: StorageKey<String> { MigrationHome.synced("theme", second) }
+    }
+
+    /// Starts the app on a device.
+    private func start(
+        _ homes: SyncHomes, _ index: Int, _ key: StorageKey<String>
+    ) async throws -> StorageRouter { try await homes.router(index, [.key(key)]) }
+
+    /// Both devices run release 1 and have a value.
+    private func older(_ homes: SyncHomes, _ move: Move) async throws {
+        let (first, second) = try await homes.pair([.key(move.old)])
+        try await first.set("one", for: move.old)
+        for router in [first, second, first, second] { try await router.sync() }
+        #expect(try await second.get(move.old) == "one")
+    }
+
+    /// Lets both devices sync until nothing changes any more.
+    private func settle(_ routers: StorageRouter...) async throws {
+        for _ in 0..<3 { for router in routers { try await router.sync() } }
+    }
+
+    @Test(
+        "each find a moved key's value, whichever is updated first, and whether or not it syncs before it reads",
+        arguments: Move.all, [(0, true), (0, false), (1, true), (1, false)])
+    func moved(_ move: Move, _ order: (index: Int, syncsFirst: Bool)) async throws {
+        let homes = try SyncHomes()
+        try await older(homes, move)
+        let updated = try await start(homes, order.index, move.new)
+        if order.syncsFirst { try await updated.sync() }
+        #expect(try await updated.get(move.new) == "one")
+        let other = try await start(homes, 1 - order.index, move.old)
+        try await settle(updated, other)
+        #expect(try await other.get(move.old) == "one")
+        #expect(try await updated.get(move.new) == "one")
+        let later = try await start(homes, 1 - order.index, move.new)
+        if order.syncsFirst { try await later.sync() }
+        #expect(try await later.get(move.new) == "one")
+        try await settle(updated, later)
+        #expect(try await later.get(move.new) == "one")
+        #expect(try await updated.get(move.new) == "one")
+        for router in [updated, later] { #expect(try await router.syncConflicts().values.isEmpty) }
+    }
+
+    @Test("have what the older release set last, once its device is updated", arguments: [0, 1], [true, false])
+    func setByOlder(_ index: Int, _ syncsFirst: Bool) async throws {
+        let (homes, move) = (try SyncHomes(), Move())
+        try await older(homes, move)
+        let updated = try await start(homes, index, move.new)
+        #expect(try await updated.get(move.new) == "one")
+        let other = try await start(homes, 1 - index, move.old)
+        try await settle(updated, other)
+        try await other.set("two", for: move.old)
+        try await settle(other, updated)
+        #expect(try await updated.get(move.new) == "one")
+        let later = try await start(homes, 1 - index, move.new)
+        if syncsFirst { try await later.sync() }
+        #expect(try await later.get(move.new) == "two")
+        try await settle(later, updated)
+        #expect(try await later.get(move.new) == "two")
+        #expect(try await updated.get(move.new) == "two")
+    }
+
+    @Test("have what the newer release set last, once the other device is updated", arguments: [0, 1], [true, false])
+    func setByNewer(_ index: Int, _ readsBefore: Bool) async throws {
+        let (homes, move) = (try SyncHomes(), Move())
+        try await older(homes, move)
+        let other = try await start(homes, 1 - index, move.old)
+        try await other.set("two", for: move.old)
+        try await settle(other, try await start(homes, index, move.old))
+        let updated = try await start(homes, index, move.new)
+        if readsBefore { #expect(try await updated.get(move.new) == "two") }
+        try await updated.set("three", for: move.new)
+        try await settle(updated, other)
+        #expect(try await other.get(move.old) == "two")
+        let later = try await start(homes, 1 - index, move.new)
+        try await settle(later, updated)
+        for router in [later, updated] { #expect(try await router.get(move.new) == "three") }
+    }
+
+    @Test("do not get back what the newer release has removed", arguments: [0, 1], [true, false])
+    func removedByNewer(_ index: Int, _ readsBefore: Bool) async throws {
+        let (homes, move) = (try SyncHomes(), Move())
+        try await older(homes, move)
+        let updated = try await start(homes, index, move.new)
+        if readsBefore { #expect(try await updated.get(move.new) == "one") }
+        let other = try await start(homes, 1 - index, move.old)
+        try await settle(updated, other)
+        try await updated.remove(move.new)
+        try await settle(updated, other)
+        #expect(try await other.get(move.old) == "one")
+        let later = try await start(homes, 1 - index, move.new)
+        try await settle(later, updated)
+        for router in [later, updated] {
+            await #expect(throws: StorageError.notFound) { try await router.get(move.new) }
+        }
+    }
+
+    @Test("lose nothing when one goes back to release 1, and syncs before it reads", arguments: [0, 1], [true, false])
+    func downgraded(_ index: Int, _ setsMeanwhile: Bool) async throws {
+        let (homes, move) = (try SyncHomes(), Move())
+        try await older(homes, move)
+        let updated = try await start(homes, index, move.new)
+        #expect(try await updated.get(move.new) == "one")
+        if setsMeanwhile { try await updated.set("two", for: move.new) }
+        let last = setsMeanwhile ? "two" : "one"
+        try await updated.sync()
+        let other = try await start(homes, 1 - index, move.old)
+        try await other.sync()
+        let back = try await start(homes, index, move.old)
+        try await settle(back, other)
+        for router in [back, other] { #expect(try await router.get(move.old) == last) }
+        // Both are updated again.
+        let (again, too) = (try await start(homes, index, move.new), try await start(homes, 1 - index, move.new))
+        try await settle(again, too)
+        for router in [again, too] { #expect(try await router.get(move.new) == last) }
+    }
+
+    @Test("lose nothing when release 3 has the key where it was, and syncs before it reads", arguments: [0, 1])
+    func returned(_ index: Int) async throws {
+        let (homes, move) = (try SyncHomes(), Move())
+        try await older(homes, move)
+        let other = try await start(homes, 1 - index, move.old)
+        let updated = try await start(homes, index, move.new)
+        #expect(try await updated.get(move.new) == "one")
+        try await settle(updated, other)
+        try await other.set("two", for: move.old)
+        try await settle(other, updated)
+        let third = try await start(homes, index, move.old)
+        try await settle(third, other)
+        for router in [third, other] { #expect(try await router.get(move.old) == "two") }
+        try await third.set("three", for: move.old)
+        try await settle(third, other)
+        for router in [third, other] { #expect(try await router.get(move.old) == "three") }
+    }
+
+    @Test("name the device that a value with a new name waits for, and store no default over it")
+    func renamed() async throws {
+        let homes = try SyncHomes()
+        let move = Move()
+        try await older(homes, move)
+        let new = StorageKey<String>(
+            name: "colour", domain: .userDefaults(), security: .none, owner: "tests", description: "a key for tests",
+            syncPolicy: .automaticSmall
+        ) { key in AnyStorageMigration(SimpleLegacyMigration(destinationKey: key, sourceKey: .key(move.old))) }
+        let second = try await homes.router(1, [.key(new)])
+        for _ in 0..<2 {
+            let error = await MigrationError.of { try await second.get(new) }
+            #expect(error?.message.contains("userDefaults/theme") == true, "\(String(describing: error))")
+            #expect(error?.message.contains("'first'") == true)
+            try await second.sync()
+        }
+        let stored = StoredValue(new, default: "light", router: second)
+        await #expect(throws: MigrationError.self) { try await stored.load() }
+        #expect(try await homes.router(1, [.key(move.old)]).get(move.old) == "one")
+        let first = try await homes.router(0, [.key(new)])
+        #expect(try await first.get(new) == "one")
+        try await settle(first, second)
+        #expect(try await second.get(new) == "one")
+        try await stored.load()
+        #expect(stored.value == "one")
+    }
+}
