@@ -62,7 +62,10 @@ struct MigrationRun: Sendable {
         _ work: MigrationTrial.Work, _ page: LedgerPage, as outcome: MigrationOutcome,
         orElse unchanged: MigrationOutcome
     ) async throws -> MigrationResult {
-        let row = LedgerRow(migration, .published, after: work.duration, snapshot.settings, ledger.expiry)
+        var row = LedgerRow(migration, .published, after: work.duration, snapshot.settings, ledger.expiry)
+        if migration.id.hasPrefix(FormerPlaceMigration.prefix), let source = migration.sources.first {
+            row.sourceModified = await engine.modified(source)
+        }
         let former = await ledger.replacing(page[migration.id])
         let changed = work.changes(besides: destination.address).filter { $0.change != nil }
         let isMove = RowChunk.Move(changed) != nil

@@ -142,7 +142,8 @@ extension StorageRouter {
         }
         do {
             let origin = try await migrations.bringForSync(key, resolved)
-            return SyncedKey(key: key, resolved: resolved, hasFormerPlaces: true, origin: origin.map { "\($0)" })
+            let addresses = try await migrations.formerAddresses(of: key)
+            return SyncedKey(key: key, resolved: resolved, formerAddresses: addresses, origin: origin)
         } catch {
             let reason = (error as? MigrationError)?.message ?? StorageError(wrapping: error).message
             migrations.snapshot.log(

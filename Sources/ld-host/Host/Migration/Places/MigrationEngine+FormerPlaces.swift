@@ -55,7 +55,7 @@ extension MigrationEngine {
     }
 
     /// What is known of a key's places. Reads the history if it has not been read.
-    private func record(_ owner: String, _ name: String) async throws(StorageError) -> PlaceRecord? {
+    func record(_ owner: String, _ name: String) async throws(StorageError) -> PlaceRecord? {
         guard !owner.isEmpty else { return nil }
         let (history, folders) = (history, settings.folders)
         if !history.isLoaded(folders) {
@@ -89,13 +89,9 @@ extension MigrationEngine {
     /// router uses one there.
     ///
     /// - Throws: Why one of them cannot be looked at: without that, nobody knows whether the key has a value.
-    private func formerPlaces(of key: AnyStorageKey) async throws -> [PlaceRecord.Known] {
-        let (descriptor, place) = (key.descriptor, try self.place(of: key))
-        guard let record = try await record(descriptor.owner, descriptor.name) else { return [] }
+    func formerPlaces(of key: AnyStorageKey) async throws -> [PlaceRecord.Known] {
         var found: [PlaceRecord.Known] = []
-        for known in record.others(than: place, of: descriptor.domain) where !history.isCurrent(known.entry) {
-            let address = StorageAddress(known.entry.place, name: known.entry.name)
-            guard !snapshot.isCatalogued(address) else { continue }
+        for known in try await freePlaces(of: key) {
             if try await access.resolveUnlisted(KeyReference(AnyStorageKey(known.entry))).exists() {
                 found.append(known)
             }
@@ -103,7 +99,7 @@ extension MigrationEngine {
         return found
     }
 
-    private func place(of key: AnyStorageKey) throws(StorageError) -> StorageNamespace {
+    func place(of key: AnyStorageKey) throws(StorageError) -> StorageNamespace {
         if let place = key.place { return place }
         return try settings.place(of: key.descriptor.domain)
     }
@@ -154,23 +150,11 @@ extension MigrationEngine {
         }
     }
 
-    /// Brings the value of a key that takes part in sync to where the key is now, so that sync does not take it for
-    /// removed.
-    ///
-    /// - Returns: The address of the place that it was brought from, at this time or before, unless another value was
-    ///   stored since.
-    /// - Throws: Why it cannot be brought.
-    func bringForSync(_ key: AnyStorageKey, _ resolved: ResolvedKey) async throws -> StorageAddress? {
-        try await settlePlace(of: key, resolved)
-        if try await !resolved.exists(), let former = try await migrationFromFormerPlace(of: key),
-            try await !isDeclared(former, in: migrations(for: key).filter { $0.id != former.id })
-        {
-            _ = try await migrate(former, onConflict: nil)
-        }
-        let descriptor = key.descriptor
-        let record = try await record(descriptor.owner, descriptor.name)
-        return record?.origin(of: resolved.address.place, descriptor.domain).map {
-            StorageAddress($0.entry.place, name: $0.entry.name)
+    /// The other places of a key that no other key has now, whether or not there is a value.
+    func freePlaces(of key: AnyStorageKey) async throws(StorageError) -> [PlaceRecord.Known] {
+        guard let record = try await record(key.descriptor.owner, key.descriptor.name) else { return [] }
+        return record.others(than: try place(of: key), of: key.descriptor.domain).filter {
+            !history.isCurrent($0.entry) && !snapshot.isCatalogued($0.address)
         }
     }
 

@@ -13,6 +13,7 @@ struct PlaceRecord: Sendable {
         fileprivate(set) var left = 0
         fileprivate(set) var isApart = false
 
+        var address: StorageAddress { StorageAddress(entry.place, name: entry.name) }
         /// When the place got the value that it has.
         var last: Int { max(found, set) }
         /// Whether the value that is still here is at another place, too.

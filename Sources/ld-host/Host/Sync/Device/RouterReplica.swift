@@ -69,7 +69,9 @@ final class RouterReplica: SyncReplica {
         }
     }
 
-    func origin(of address: String) -> String? { key(at: address)?.origin }
+    func formerAddresses(of address: String) -> [String] { key(at: address)?.formerAddresses ?? [] }
+
+    func origin(of address: String) -> SyncOrigin? { key(at: address)?.origin }
 
     func canUse(_ value: Data, _ attributes: ValueAttributes, at address: String) -> Bool {
         key(at: address)?.canUse(value, attributes) ?? false
@@ -142,7 +144,7 @@ extension RouterReplica {
         let refused = try commitWithLedgers(indices, of: changes, progress: progress)
         var made: [(key: SyncedKey, isRemoved: Bool)] = []
         for index in indices where changes[index].changesValue && !refused.contains(index) {
-            guard let key = key(at: changes[index].address), key.hasFormerPlaces else { continue }
+            guard let key = key(at: changes[index].address), !key.formerAddresses.isEmpty else { continue }
             let isRemoved = if case .remove = changes[index].value { true } else { false }
             made.append((key, isRemoved))
         }

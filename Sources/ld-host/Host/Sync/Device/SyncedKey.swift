@@ -9,15 +9,15 @@ final class SyncedKey: Sendable {
     let address: String
     /// The value behind its layers.
     let value: SealedValue
-    /// Whether the key may have been at other places before.
-    let hasFormerPlaces: Bool
-    /// The address by which devices knew the value before it was brought here from another place.
-    let origin: String?
+    /// The addresses by which devices that run other releases of the app may know it.
+    let formerAddresses: [String]
+    /// Where the value was before it was brought here from another place, or removed.
+    let origin: SyncOrigin?
     var domain: String { resolved.address.place.domain }
 
-    init(key: AnyStorageKey, resolved: ResolvedKey, hasFormerPlaces: Bool = false, origin: String? = nil) {
+    init(key: AnyStorageKey, resolved: ResolvedKey, formerAddresses: [String] = [], origin: SyncOrigin? = nil) {
         (self.key, self.resolved) = (key, resolved)
-        (self.hasFormerPlaces, self.origin) = (hasFormerPlaces, origin)
+        (self.formerAddresses, self.origin) = (formerAddresses, origin)
         address = "\(resolved.address)"
         value = resolved.sealedValue(resolved.layers)
     }

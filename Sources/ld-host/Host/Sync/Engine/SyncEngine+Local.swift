@@ -59,7 +59,7 @@ extension SyncEngine {
             entry.state?.expires = nil
             return LocalState(entry: entry, value: nil, isChanged: true)
         }
-        if let hash, let moved = try stateBefore(move: hash, to: address, entry) {
+        if let value, let hash, let moved = try stateBefore(move: hash, to: address, value, entry) {
             (entry.state, entry.isRequested, entry.isFormer) = (moved, false, false)
             return LocalState(entry: entry, value: value, isChanged: true)
         }
@@ -73,21 +73,6 @@ extension SyncEngine {
         entry.changed = counters.tick()
         edited.insert(name)
         return LocalState(entry: entry, value: value, isChanged: true)
-    }
-
-    /// What was known of a value at the key's former place, if it is here since the app was updated, and was not changed
-    /// meanwhile. So it is the same version on all devices, whichever is updated first, and later changes win.
-    private func stateBefore(
-        move hash: SyncHash, to address: String, _ entry: SyncEntry
-    ) throws(StorageError) -> SyncEntry.State? {
-        // Nobody publishes it yet, which would look as if the group had removed it.
-        guard !progress.isJoining, let origin = replica.origin(of: address),
-            var state = entries[try name(of: origin)]?.state, state.hash == hash
-        else { return nil }
-        guard let own = entry.state else { return state }
-        guard own.version < state.version else { return nil }
-        state.history.add(own.history)
-        return state
     }
 
     /// The time of a change that was found here: when its value was written, but later than what this device knew of

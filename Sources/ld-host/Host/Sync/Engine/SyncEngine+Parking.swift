@@ -52,7 +52,7 @@ extension SyncEngine {
             address: change.address, version: parked.version, data: value.data, attributes: value.attributes)
     }
 
-    private func parkedVersion(_ name: String) throws(StorageError) -> RemoteVersion? {
+    func parkedVersion(_ name: String) throws(StorageError) -> RemoteVersion? {
         guard let data = try replica.parked(name), let content = SyncContent(data) else { return nil }
         return RemoteVersion.of(content)?.0
     }

@@ -58,6 +58,7 @@ extension SyncEngine {
             try startOver()
         }
         guard !isRestored else { return }
+        try takeFormer()
         try makeHeldRemovals()
         try followGroup()
     }

@@ -65,6 +65,8 @@ package final class SyncEngine {
     var entries: [String: SyncEntry] = [:]
     /// The keys that take part, by the names of their records.
     var keys: [String: SyncKey] = [:]
+    /// The names of keys, each with one that other releases of the app may use for it.
+    private(set) var formerNames: [(name: String, former: String)] = []
     /// Those names, in the order of the replica's keys.
     private var keyNames: [String] = []
     /// Those names, by addresses.
@@ -153,7 +155,10 @@ package final class SyncEngine {
     package func step(savesAll: Bool = true) throws(StorageError) {
         if try !publishChanges() { try observe() }
         isInTouch = false
-        if mayUseParked { try takeUsable() }
+        if mayUseParked {
+            try noticeFormerRemovals()
+            try takeUsable()
+        }
         try pull()
         try push()
         try finish()
@@ -252,6 +257,9 @@ extension SyncEngine {
             let name = try group.name(of: key.address)
             (keys[name], names[ExactText(key.address)]) = (key, name)
             keyNames.append(name)
+            for address in replica.formerAddresses(of: key.address) {
+                formerNames.append((name, try group.name(of: address)))
+            }
         }
         let outdated = try replica.outdated()
         try replica.forEachEntry { (name, entry) throws(StorageError) in

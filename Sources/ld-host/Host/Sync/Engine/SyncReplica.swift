@@ -25,6 +25,16 @@ package struct LocalValue: Sendable {
     }
 }
 
+/// Where a value was before its key got another place.
+package struct SyncOrigin: Sendable {
+    /// The address by which devices knew it.
+    let address: String
+    /// A hash of it: what is stored later is another value; `nil` if it was removed.
+    let digest: UInt64?
+    /// When it was written there, in nanoseconds since 1970 UTC; `nil` if unknown.
+    let modified: Int64?
+}
+
 /// A value that lost against another version, kept for the grace time.
 package struct SyncLoser: Sendable {
     package let address: String
@@ -86,9 +96,11 @@ package protocol SyncReplica: AnyObject {
     /// The value of a key; `nil` if absent.
     func read(_ address: String) throws(StorageError) -> LocalValue?
 
-    /// The address of the key from whose place the value at an address was brought when the app was updated; `nil` for a
-    /// value that was stored there.
-    func origin(of address: String) -> String?
+    /// The addresses by which devices that run other releases of the app may know a key.
+    func formerAddresses(of address: String) -> [String]
+
+    /// Where the value at an address was before the app was updated; `nil` for a value that was stored there.
+    func origin(of address: String) -> SyncOrigin?
 
     /// Passes the marks that ``read(_:)`` would return now, `nil` for keys without a value, if the stores can tell them
     /// at much less cost. A key that is not passed may have any value.
@@ -134,7 +146,8 @@ package protocol SyncReplica: AnyObject {
 }
 
 extension SyncReplica {
-    package func origin(of address: String) -> String? { nil }
+    package func formerAddresses(of address: String) -> [String] { [] }
+    package func origin(of address: String) -> SyncOrigin? { nil }
 
     package func merge(
         _ lesser: LocalValue, _ greater: LocalValue, at address: String

@@ -1,0 +1,52 @@
+internal import ByteCoding
+internal import LocalDataAPI
+
+/// The places of keys that take part in sync.
+extension MigrationEngine {
+    /// Brings the value of a key that takes part in sync to where the key is now, so that sync does not take it for
+    /// removed.
+    ///
+    /// - Returns: Where it was brought from, at this time or before; `nil` if it was stored where it is.
+    /// - Throws: Why it cannot be brought.
+    func bringForSync(_ key: AnyStorageKey, _ resolved: ResolvedKey) async throws -> SyncOrigin? {
+        try await settlePlace(of: key, resolved)
+        if try await !resolved.exists(), let former = try await migrationFromFormerPlace(of: key),
+            try await !isDeclared(former, in: migrations(for: key).filter { $0.id != former.id })
+        {
+            _ = try await migrate(former, onConflict: nil)
+        }
+        guard let data = try await resolved.data() else {
+            // If no place has it any more, it was removed where it was last.
+            guard try await formerPlaces(of: key).isEmpty else { return nil }
+            let last = try await freePlaces(of: key).max { $0.last < $1.last }
+            return last.map { SyncOrigin(address: "\($0.address)", digest: nil, modified: nil) }
+        }
+        guard let origin = try await origin(of: key, resolved) else { return nil }
+        return SyncOrigin(
+            address: "\(origin.address)", digest: StableHash.of(data), modified: await modified(key))
+    }
+
+    /// The addresses by which devices that run other releases of the app may know a key.
+    func formerAddresses(of key: AnyStorageKey) async throws(StorageError) -> [String] {
+        try await freePlaces(of: key).map { "\($0.address)" }
+    }
+
+    /// The place from which a key's value was brought; `nil` if it was stored where it is.
+    private func origin(
+        of key: AnyStorageKey, _ resolved: ResolvedKey
+    ) async throws(StorageError) -> PlaceRecord.Known? {
+        let key = key.descriptor
+        return try await record(key.owner, key.name)?.origin(of: resolved.address.place, key.domain)
+    }
+
+    /// When a key's value was written, in nanoseconds since 1970 UTC: where the key was then, if the value was brought
+    /// from there; `nil` if that is not known.
+    func modified(_ key: AnyStorageKey) async -> Int64? {
+        guard let resolved = try? await access.resolveUnlisted(KeyReference(key)) else { return nil }
+        guard (try? await origin(of: key, resolved)) == nil else {
+            let rows = try? await Ledger(access, of: resolved).page().rows
+            return rows?.filter { $0.sourceModified != nil }.max { $0.committed < $1.committed }?.sourceModified
+        }
+        return try? await resolved.storedAttributes()?.modified
+    }
+}

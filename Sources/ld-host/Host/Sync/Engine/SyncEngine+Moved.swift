@@ -1,0 +1,83 @@
+internal import ByteCoding
+internal import FoundationEssentials
+internal import LocalDataAPI
+
+/// Keys that other releases of the app have at other addresses.
+extension SyncEngine {
+    /// The state of a value that is here since the app was updated: the one that it had at the key's former place, or
+    /// if it was changed there since, one as of that time. So it is the same version on all devices, whichever is
+    /// updated first, and later changes win.
+    func stateBefore(
+        move hash: SyncHash, to address: String, _ value: LocalValue, _ entry: SyncEntry
+    ) throws(StorageError) -> SyncEntry.State? {
+        // Nobody publishes it yet, which would look as if the group had removed it.
+        guard !progress.isJoining, let origin = replica.origin(of: address), origin.digest == StableHash.of(value.data)
+        else { return nil }
+        let former = entries[try name(of: origin.address)]?.state
+        var state: SyncEntry.State
+        if let former, former.hash == hash {
+            state = former
+        } else {
+            guard let modified = origin.modified else { return nil }
+            let written = ValueAttributes(modified: modified).writtenAt
+            let version = SyncVersion(
+                time: clock.time(ofChangeAt: written, after: former?.version.time ?? 0), author: group.me)
+            var history = former?.history ?? SyncHistory()
+            history.add(version)
+            state = SyncEntry.State(
+                version: version, history: history, hash: hash, expires: value.attributes.expires)
+        }
+        guard let own = entry.state else { return state }
+        guard own.version < state.version else { return nil }
+        state.history.add(own.history)
+        return state
+    }
+
+    /// Notes that values were removed where their keys were before the app was updated, unless they expired there.
+    func noticeFormerRemovals() throws(StorageError) {
+        guard !progress.isJoining else { return }
+        for (name, key) in keys {
+            guard let origin = replica.origin(of: key.address), origin.digest == nil, entries[name]?.state == nil,
+                try replica.read(key.address) == nil
+            else { continue }
+            let former = try self.name(of: origin.address)
+            guard var entry = entries[former], let state = entry.state, !state.hasExpired(by: clock.now) else {
+                continue
+            }
+            var removal = state
+            if state.hash != nil {
+                let time = clock.time(ofChangeAt: nil, after: state.version.time)
+                let version = SyncVersion(time: time, author: group.me)
+                removal = SyncEntry.State(version: version, history: state.history, hash: nil)
+                removal.history.add(version)
+            }
+            entry.state = removal
+            var moved = entries[name] ?? SyncEntry(address: key.address)
+            moved.state = removal
+            // Both at once, or the next process would find another removal.
+            try commit([SyncChange(name: former, entry: entry), SyncChange(name: name, entry: moved)])
+        }
+    }
+
+    /// Takes over what devices with other releases of the app have published at keys' other addresses. It stays kept
+    /// aside, too, for a release that has a key there.
+    func takeFormer() throws(StorageError) {
+        guard !progress.isJoining else { return }
+        for (name, former) in formerNames where parked.contains(former) {
+            guard let key = keys[name], let remote = try parkedVersion(former),
+                remote.value.map({ replica.canUse($0.data, $0.attributes, at: key.address) }) ?? true
+            else { continue }
+            let local = try current(name, key.address)
+            guard !local.entry.isHeld, remote.value != nil || local.value != nil,
+                local.entry.state.map({ $0.version < remote.version && !$0.history.includes(remote.version) }) ?? true
+            else { continue }
+            var change = try merge(kept(remote, at: key.address), into: local, name: name)
+            if case .remove = change.value {
+                change = hold(remote, local, name: name)
+            } else {
+                try endParking(before: remote, &change)
+            }
+            try commit([change])
+        }
+    }
+}
