@@ -15,6 +15,10 @@ struct History: Sendable {
     struct App: Sendable {
         var identifier: String
         var releases: [Release]
+        /// The device that it runs on: the second one syncs with the first.
+        var device = 0
+
+        var words: String { device == 0 ? identifier : "\(identifier) on device \(device + 1)" }
     }
 
     /// A user starts a release of an app.
@@ -40,6 +44,9 @@ struct History: Sendable {
         case migrate
         case backUp
         case restore
+        /// The device makes the sync group, or joins it.
+        case enterGroup
+        case sync
     }
 
     var seed: UInt64
@@ -54,6 +61,9 @@ struct History: Sendable {
 }
 
 extension History {
+    /// Whether several devices sync.
+    var hasDevices: Bool { apps.contains { $0.device > 0 } }
+
     /// The name of a value, in words.
     static func name(of value: Int) -> String { "value \(value)" }
 
@@ -68,7 +78,7 @@ extension History {
                 if let folder = release.subDirectory {
                     parts.append("sub-directory \(folder)\(release.cataloguesFirst ? ", set after the catalogue" : "")")
                 }
-                lines.append("\(app.identifier) \(index + 1).0 (\(parts.joined(separator: ", "))):")
+                lines.append("\(app.words) \(index + 1).0 (\(parts.joined(separator: ", "))):")
                 for (value, key) in release.keys.enumerated() where uses(value, of: number) {
                     let isSame = before.indices.contains(value) && before[value] == key
                     lines.append("    \(Self.name(of: value)): \(isSame ? "the same key" : key.words)")
@@ -109,7 +119,7 @@ extension History.Step {
         case .read(let value, _), .write(let value, _), .remove(let value), .toolSet(let value), .toolGet(let value):
             [value]
         case .writeTogether(let values): values
-        case .open, .change, .migrate, .backUp, .restore: []
+        case .open, .change, .migrate, .backUp, .restore, .enterGroup, .sync: []
         }
     }
 
@@ -143,6 +153,8 @@ extension History.Step {
         case .migrate: "migrate all"
         case .backUp: "back up"
         case .restore: "restore the last backup on a new machine"
+        case .enterGroup: "enter the sync group"
+        case .sync: "sync"
         }
     }
 }

@@ -31,6 +31,8 @@ enum HistoryFault: String, CaseIterable, Sendable {
     case dropsSettings
     /// A backup lacks a value.
     case restoresLess
+    /// What other devices have changed does not arrive.
+    case syncsNothing
 
     /// The kinds of events in histories that show it.
     var kinds: Set<HistoryKind> {
@@ -44,6 +46,7 @@ enum HistoryFault: String, CaseIterable, Sendable {
         case .hidesErrors: [.chains, .downgrades]
         case .stampsEarly, .dropsSettings: [.containers]
         case .restoresLess: [.backups]
+        case .syncsNothing: [.devices]
         }
     }
 
@@ -58,7 +61,7 @@ struct HistoryBytes {
 
 extension HistoryRun {
     private func stored(_ value: Int, _ session: Session) async throws -> ResolvedKey {
-        let key = try key(value, session).access(in: home.path).erased
+        let key = try key(value, session).access(in: path(of: session)).erased
         return try await session.router.access().resolveUnlisted(KeyReference(AnyStorageKey(key.descriptor)))
     }
 
@@ -72,6 +75,10 @@ extension HistoryRun {
         switch (fault, step) {
         case (.tearsBatches, .writeTogether), (.keepsRemoved, .remove), (.losesWrites, .write(_, .property)):
             for value in step.values { bytes.values[value] = .some(try? await stored(value, session).data()) }
+        case (.syncsNothing, .sync):
+            for value in model.values[session.app].indices {
+                bytes.values[value] = .some(try? await stored(value, session).data())
+            }
         default: break
         }
         return bytes
@@ -79,7 +86,7 @@ extension HistoryRun {
 
     /// Lets the fault happen that a step provokes.
     func strike(after step: History.Step, _ bytes: HistoryBytes, _ session: Session) async throws {
-        let struck = fault == .tearsBatches ? Array(step.values.dropFirst()) : step.values
+        let struck = fault == .tearsBatches ? Array(step.values.dropFirst()) : Array(bytes.values.keys)
         for value in struck {
             guard let before = bytes.values[value] else { continue }
             try await put(before, stored(value, session))

@@ -31,7 +31,11 @@ struct HistoryGenerator {
             }
         }
         usesTool = has(.tool, 10)
-        history.launches = launches(of: history.apps)
+        if kinds.contains(.devices) {
+            addDevice(to: &history)
+        } else {
+            history.launches = launches(of: history.apps)
+        }
         return history
     }
 
@@ -46,6 +50,7 @@ struct HistoryGenerator {
 
     private mutating func app(_ identifier: String, releases count: Int) -> History.App {
         places = identifier == "app" ? HistoryPlace.allCases : HistoryPlace.ofOneApp
+        if kinds.contains(.devices) { places = HistoryPlace.ofAllDevices }
         let isCatalogued = has(.catalogued, kinds.contains(.catalogs) ? 40 : 100)
         var keys = firstKeys(of: chance(50) ? identifier : "app")
         var past = keys.map { [$0] }
@@ -86,6 +91,7 @@ struct HistoryGenerator {
             if has(.chains, 25) { key.type = .link(1, since: 1) }
             if key.type == .record, chance(20) { key.format = .plist }
             if !key.place.protects { key.isSealed = has(.policies, 20) }
+            key.isSynced = kinds.contains(.devices)
             keys.append(key)
         }
         return keys
@@ -214,11 +220,49 @@ struct HistoryGenerator {
         return launches
     }
 
+    /// Lets a second device run the app, too, in releases of its own choice; at last, both have the same one.
+    private mutating func addDevice(to history: inout History) {
+        for release in history.apps[0].releases.indices { history.apps[0].releases[release].hasCatalog = true }
+        var other = history.apps[0]
+        other.device = 1
+        history.apps.append(other)
+        let last = other.releases.count - 1
+        var current = [0, chance(50) ? 0 : Int.random(in: 0...last, using: &random)]
+        for device in 0...1 {
+            history.launches.append(launch(device, current[device], other, isFirst: true))
+            history.launches[device].steps.insert(.enterGroup, at: 0)
+        }
+        for _ in 0..<Int.random(in: 3...8, using: &random) {
+            let device = chance(50) ? 0 : 1
+            if current[device] > 0, has(.downgrades, 15) {
+                current[device] -= 1
+            } else if chance(60) {
+                current[device] = min(current[device] + (has(.skips, 20) ? 2 : 1), last)
+            }
+            history.launches.append(syncing(launch(device, current[device], other, isFirst: false), 50))
+        }
+        for device in [0, 1, 0, 1] {
+            let looks = launch(device, last, other, isFirst: false).steps.filter { step in
+                if case .read = step { true } else { false }
+            }
+            history.launches.append(syncing(History.Launch(app: device, release: last, steps: looks), 100))
+        }
+    }
+
+    /// A launch with syncs: at its start, at its end, or both.
+    private mutating func syncing(_ launch: History.Launch, _ percent: Int) -> History.Launch {
+        var launch = launch
+        if chance(percent) { launch.steps.insert(.sync, at: 0) }
+        if chance(50) { launch.steps.append(.sync) }
+        return launch
+    }
+
     private mutating func launch(_ app: Int, _ release: Int, _ code: History.App, isFirst: Bool) -> History.Launch {
         var steps: [History.Step] = []
         let values = Array(code.releases[release].keys.indices)
         if has(.backups, 10), !isFirst { steps.append(.restore) }
-        if chance(10) { steps.append(.migrate) }
+        // A device that leads a group would sync, too.
+        if chance(10), !kinds.contains(.devices) { steps.append(.migrate) }
         for value in values.shuffled(using: &random) {
             if !isFirst, chance(75) { steps.append(.read(value, draw(readings))) }
             if chance(isFirst ? 85 : 30) { steps.append(.write(value, draw(writings))) }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import LocalDataAPI
+import Synchronization
 import TestSupport
 
 @testable import LocalDataHost
@@ -9,11 +10,13 @@ import TestSupport
 final class HistoryHome: Sendable {
     private let folder: TemporaryFolder
     private let usesDatabase: Bool
+    /// The folder through which devices sync; `nil` without sync.
+    private let shared: String?
 
     /// The plugins that all histories share: each is loaded once in this process.
     private static let plugins = Result { () throws(StorageError) in
         var images: [PluginImage] = []
-        for name in ["FileStore", "SQLiteStore", "OpenSSLCrypto"] {
+        for name in ["FileStore", "SQLiteStore", "OpenSSLCrypto", "FolderSync"] {
             images.append(try PluginImage.load(BuiltProducts.plugin(name)))
         }
         return images
@@ -22,12 +25,31 @@ final class HistoryHome: Sendable {
     /// Whether each app has its own data.
     static let hasIdentity = (try? HostConfiguration(text: #"{ app: { id: "app" } }"#).settings()) != nil
 
-    init(usesDatabase: Bool) throws {
+    init(usesDatabase: Bool, syncingThrough shared: String? = nil) throws {
         folder = try TemporaryFolder(inMemory: true)
-        self.usesDatabase = usesDatabase
+        (self.usesDatabase, self.shared) = (usesDatabase, shared)
     }
 
-    deinit { OpenFiles.close(below: path) }
+    deinit {
+        guard let shared else { return OpenFiles.close(below: path) }
+        // What sync has open may be closed at this moment, and its number be that of another home's file.
+        for path in Self.abandoned.withLock({ $0.adding([path, shared]) }) { OpenFiles.close(below: path) }
+    }
+
+    /// The folders of devices that sync no more, the latest last.
+    private static let abandoned = Mutex(Abandoned())
+
+    private struct Abandoned {
+        var paths: [String] = []
+
+        /// - Returns: Those whose files may be closed.
+        mutating func adding(_ others: [String]) -> [String] {
+            paths += others
+            let old = Array(paths.prefix(max(0, paths.count - 64)))
+            paths.removeFirst(old.count)
+            return old
+        }
+    }
 
     var path: String { folder.path }
 
@@ -65,6 +87,7 @@ final class HistoryHome: Sendable {
           appGroups: { default: "group.app" },
           keychain: { service: "app" },
           domains: { own: "file", rows: "rows", userDefaults: "\(usesDatabase ? "rows" : "file")" },
+          \(shared.map { "sync: { transport: \"folder\", options: { folder: \"\($0)\", poll: 1 } }," } ?? "")
           stores: { rows: { component: "sqlite", options: { path: "${data}/rows.sqlite" } } },
         }
         """

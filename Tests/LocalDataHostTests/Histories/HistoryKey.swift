@@ -12,6 +12,8 @@ struct HistoryKey: Hashable, Sendable {
     var format: SerializerFormat = .json
     /// Whether its own policy seals it where the place does not.
     var isSealed = false
+    /// Whether it takes part in sync.
+    var isSynced = false
     /// The declaration that its migration takes older data from, if it has one.
     var sources: [HistoryKey] = []
 
@@ -56,7 +58,7 @@ struct HistoryKey: Hashable, Sendable {
         let domain = place.domain(in: home)
         return StorageKey(
             name: name, domain: domain, security: security, owner: owner, description: "a value of a history",
-            migrator: try builder.build())
+            syncPolicy: isSynced ? .automaticSmall : .never, migrator: try builder.build())
     }
 
     private func plainKey<Value: HistoryContent>(in home: String, as type: Value.Type) -> StorageKey<Value> {
@@ -68,7 +70,7 @@ struct HistoryKey: Hashable, Sendable {
         return StorageKey(
             name: name, domain: place.domain(in: home), security: security,
             serializer: format == .plist ? .plist : .json, owner: owner, description: "a value of a history",
-            migration: migration)
+            syncPolicy: isSynced ? .automaticSmall : .never, migration: migration)
     }
 
     private static func register<Value: HistoryContent>(

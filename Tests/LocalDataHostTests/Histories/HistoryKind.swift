@@ -60,6 +60,8 @@ enum HistoryKind: String, CaseIterable, Sendable {
     case updates
     /// Values are written in batches.
     case batches
+    /// A second device has the app in another release, and both sync now and then.
+    case devices
 
     /// The kinds that are played together, unless a person chooses others. What is in none of them is not handled yet.
     static let campaigns: [Set<HistoryKind>] = [
@@ -76,5 +78,6 @@ enum HistoryKind: String, CaseIterable, Sendable {
         ],
         [.places, .returns, .names, .skips, .catalogs, .backups, .removals, .secondApp, .batches],
         [.places, .chains, .types, .policies, .backups, .skips, .updates],
+        [.devices, .places, .returns, .skips, .downgrades, .removals, .batches, .databases, .subDirectories],
     ]
 }

@@ -12,8 +12,27 @@ struct HistoryModel {
         var isBrought = false
         /// Whether it was removed when nothing showed that what is at other places is not another key's: it stays then.
         var staysElsewhere = false
+        /// The number of the last write or removal, which orders those of several devices.
+        var stamp = 0
+        /// Whether it was removed since its device synced.
+        var isJustRemoved = false
+        /// What its device had when it synced last: what was set and removed since is unknown to sync.
+        var synced: (content: Int?, stamp: Int) = (nil, 0)
+        /// The addresses by which releases on this device have known it, the present one last.
+        var addresses: [Address] = []
         /// The declarations under which a copy of it may lie somewhere, the latest last.
         var trail: [(release: Int, key: HistoryKey, subDirectory: String?)] = []
+    }
+
+    /// What the devices of the sync group have published, by value and address.
+    var group: [Address: Value] = [:]
+
+    struct Address: Hashable {
+        let value: Int
+        let name: String
+        let place: HistoryPlace
+        /// The sub-directory of a file.
+        let folder: String?
     }
 
     /// By app and value.
@@ -26,6 +45,46 @@ struct HistoryModel {
     init(_ history: History) {
         values = history.apps.map { app in app.releases[0].keys.map { _ in Value() } }
         settings = Array(repeating: nil, count: history.settings)
+    }
+}
+
+// Sync.
+extension HistoryModel {
+    /// Notes by which address a release that starts knows a value: later ones remember it.
+    mutating func start(_ value: Int, as key: HistoryKey, in folder: String?, on app: Int) {
+        let address = Address(
+            value: value, name: key.name, place: key.place, folder: key.place.isFile ? folder : nil)
+        values[app][value].addresses.removeAll { $0 == address }
+        values[app][value].addresses.append(address)
+    }
+
+    /// A device publishes what it has of a value at the address of its key, and takes over what is later there, or at
+    /// an address that earlier releases on this device had.
+    ///
+    /// - Parameter isRefused: Whether it may have refused that, since the release cannot have what was there before.
+    mutating func sync(_ value: Int, as key: HistoryKey, on app: Int, isRefused: Bool, at number: Int) {
+        // A store does not say when a value was removed: that counts from now.
+        if values[app][value].isJustRemoved {
+            let synced = values[app][value].synced
+            values[app][value].stamp = synced.content == nil ? synced.stamp : number
+        }
+        if isRefused { values[app][value].stamp = number }
+        defer { values[app][value].synced = (values[app][value].content, values[app][value].stamp) }
+        if isRefused { values[app][value].isUnknown = true }
+        values[app][value].isJustRemoved = false
+        let (own, addresses) = (values[app][value], values[app][value].addresses)
+        let others = addresses.compactMap { group[$0] }.max { $0.stamp < $1.stamp } ?? Value()
+        if own.stamp < others.stamp {
+            (values[app][value].content, values[app][value].stamp) = (others.content, others.stamp)
+            values[app][value].isUnknown = others.isUnknown
+            values[app][value].trail = []
+            values[app][value].places.append(key.place)
+            (values[app][value].isBrought, values[app][value].staysElsewhere) = (false, false)
+        }
+        guard let address = addresses.last, group[address].map({ $0.stamp < values[app][value].stamp }) ?? true else {
+            return
+        }
+        group[address] = values[app][value]
     }
 }
 

@@ -32,6 +32,17 @@ enum HistoryPlace: String, CaseIterable, Sendable {
     /// The places of which each app has its own.
     static let ofOneApp: [HistoryPlace] = [.settings, .documents, .caches, .sealedDocuments, .sealedCaches]
 
+    /// The places whose values have the same address on each device: a folder of the user's has the path of its own.
+    static let ofAllDevices = allCases.filter { $0 != .folder }
+
+    /// Whether a sub-directory of the app's files changes the place.
+    var isFile: Bool {
+        switch self {
+        case .documents, .caches, .groupFiles, .sealedDocuments, .sealedCaches: true
+        default: false
+        }
+    }
+
     /// Whether values are protected there whatever the key says.
     var protects: Bool {
         switch self {

@@ -14,7 +14,12 @@ final class HistoryRun {
     }
 
     let history: History
-    let home: HistoryHome
+    let homes: [HistoryHome]
+    var home: HistoryHome { homes[0] }
+    /// The folder through which devices sync.
+    private let shared: TemporaryFolder?
+    /// The code by which the second device joins the group.
+    var invitation = ""
     var model: HistoryModel
     var number = 0
     /// The last backup, and what it must bring back.
@@ -32,7 +37,12 @@ final class HistoryRun {
 
     init(_ history: History, _ fault: HistoryFault? = nil) throws {
         (self.history, self.fault) = (history, fault)
-        home = try HistoryHome(usesDatabase: history.usesDatabase)
+        let devices = (history.apps.map(\.device).max() ?? 0) + 1
+        let shared = devices > 1 ? try TemporaryFolder(inMemory: true) : nil
+        self.shared = shared
+        homes = try (0..<devices).map { _ in
+            try HistoryHome(usesDatabase: history.usesDatabase, syncingThrough: shared?.path)
+        }
         model = HistoryModel(history)
         outside = try TemporaryFolder(inMemory: true)
     }
@@ -52,14 +62,20 @@ final class HistoryRun {
 
     private func play(_ launch: History.Launch, isLast: Bool) async throws {
         let app = history.apps[launch.app]
-        log.append("start of \(app.identifier) \(launch.release + 1).0")
+        log.append("start of \(app.words) \(launch.release + 1).0")
         if case .restore? = launch.steps.first { try await restore() }
         try await strike(before: launch)
         let router: StorageRouter
-        do { router = try await home.start(app, launch.release) } catch {
+        do { router = try await homes[app.device].start(app, launch.release) } catch {
             throw Failure(kind: "start", words: "the release cannot start: \(error)")
         }
         var launch = Session(app: launch.app, release: launch.release, router: router, steps: launch.steps)
+        let code = app.releases[launch.release]
+        for (value, key) in code.keys.enumerated() {
+            // The catalog has said so.
+            if code.cataloguesFirst { model.start(value, as: key, in: nil, on: launch.app) }
+            model.start(value, as: key, in: code.subDirectory, on: launch.app)
+        }
         for step in launch.steps {
             let bytes = try await bytes(before: step, launch)
             try await play(step, &launch)
@@ -89,6 +105,9 @@ final class HistoryRun {
         history.apps[session.app].releases[session.release].keys[value]
     }
 
+    /// The folder of the machine that a session runs on.
+    func path(of session: Session) -> String { homes[history.apps[session.app].device].path }
+
     /// The value may now lie where this release keeps it.
     func note(_ session: Session, _ value: Int) {
         let folder = history.apps[session.app].releases[session.release].subDirectory
@@ -105,7 +124,7 @@ final class HistoryRun {
         case .remove(let value):
             if isBehind(value, session) { return }
             try await change(session, [value], "removal", to: [nil]) {
-                try await key(value, session).access(in: home.path).remove(session.router)
+                try await key(value, session).access(in: path(of: session)).remove(session.router)
             }
         case .open: try await open(session, changing: nil)
         case .change(let setting, let isBefore): try await open(session, changing: setting, isBefore: isBefore)
@@ -115,6 +134,8 @@ final class HistoryRun {
         case .toolGet(let value): try await getWithTool(value, session)
         case .backUp: try await backUp()
         case .restore: break
+        case .enterGroup: try await enterGroup(session)
+        case .sync: try await sync(session)
         }
     }
 }
@@ -138,7 +159,7 @@ extension HistoryRun {
         // Then both names would have a value, of which the migration keeps the one that it finds at its destination.
         if isBehind(value, session) { return }
         try await change(session, [value], "\(way)", to: [number]) {
-            try await key(value, session).access(in: home.path).write(number, way, session.router)
+            try await key(value, session).access(in: path(of: session)).write(number, way, session.router)
         }
     }
 
@@ -147,7 +168,7 @@ extension HistoryRun {
         let numbers = values.map { number + $0 + 1 }
         number += (values.max() ?? 0) + 1
         try await change(session, values, "batch", to: numbers) {
-            let keys = try values.map { try key($0, session).access(in: home.path) }
+            let keys = try values.map { try key($0, session).access(in: path(of: session)) }
             try await session.router.batch { batch in
                 for (key, number) in zip(keys, numbers) { try key.add(number, to: &batch) }
             }
@@ -178,6 +199,11 @@ extension HistoryRun {
             let most = releases.allSatisfy(\.hasCatalog) ? .max : releases[session.release].hasCatalog ? 1 : 0
             model.values[session.app][value].staysElsewhere = number == nil && others > most
             model.values[session.app][value].places.append(place)
+            // To sync, the removal of what is not here is none.
+            if number != nil || model.values[session.app][value].content != nil {
+                model.values[session.app][value].stamp = self.number
+                model.values[session.app][value].isJustRemoved = number == nil
+            }
             model.values[session.app][value].content = number
             model.values[session.app][value].trail = []
             model.values[session.app][value].isUnknown = false
@@ -226,7 +252,7 @@ extension HistoryRun {
     }
 
     private func answer(_ way: HistoryReading, _ key: HistoryKey, _ session: Session) async throws -> Int? {
-        do { return try await key.access(in: home.path).read(way, session.router) } catch {
+        do { return try await key.access(in: path(of: session)).read(way, session.router) } catch {
             if fault == .hidesErrors { return nil }
             throw error
         }

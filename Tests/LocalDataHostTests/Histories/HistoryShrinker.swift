@@ -37,7 +37,7 @@ struct HistoryShrinker {
                     if try await fails(shorter) { (history, isShorter) = (shorter, true) }
                 }
             }
-            for app in history.apps.indices {
+            for app in history.apps.indices where history.apps[app].device == 0 {
                 for release in history.apps[app].releases.indices {
                     guard release > 0 else { continue }
                     var shorter = history
@@ -55,7 +55,8 @@ struct HistoryShrinker {
                     }
                     shorter = history
                     shorter.apps[app].releases[release].hasCatalog = false
-                    if history.apps[app].releases[release].hasCatalog, try await fails(shorter) {
+                    // Without one, nothing is synced.
+                    if !history.hasDevices, history.apps[app].releases[release].hasCatalog, try await fails(shorter) {
                         (history, isShorter) = (shorter, true)
                     }
                 }
@@ -65,6 +66,11 @@ struct HistoryShrinker {
     }
 
     private func fails(_ history: History) async throws -> Bool {
+        var history = history
+        // All devices have the same releases.
+        for app in history.apps.indices where history.apps[app].device > 0 {
+            history.apps[app].releases = history.apps[0].releases
+        }
         guard let found = try await HistoryRun(history).run()?.kind else { return false }
         return Self.general(found) == Self.general(kind)
     }
