@@ -6,26 +6,6 @@ import Testing
 
 /// What somebody can do with the code of an invitation, and until when.
 @Suite("What an invitation's code opens") struct GroupCodeTests {
-    /// Somebody who has seen a code, and reads all that is published.
-    private struct Finder {
-        let code: String
-
-        /// The epochs whose keys the code gives.
-        func epochs(in device: TestDevice) throws -> Set<EpochID> {
-            let invitation = try Invitation(code: code, device.crypto)
-            for bytes in device.log.entries {
-                guard let box = try PublishedEntry(bytes).invitation, box.id == invitation.id else { continue }
-                let keys = try GroupKeys(opening: box, with: invitation, device.crypto)
-                return try keys.opening(device.log, with: invitation).knownEpochs
-            }
-            return []
-        }
-
-        func opensCurrent(_ device: TestDevice) throws -> Bool {
-            try epochs(in: device).contains(device.state.epoch.id)
-        }
-    }
-
     private func first() throws -> TestDevice { try TestDevice(creating: "a", try GroupProvider.openssl.crypto()) }
 
     private func joining(_ device: TestDevice, _ code: String, _ name: String, at time: UInt64) throws -> TestDevice {
@@ -35,7 +15,7 @@ import Testing
     @Test("once a device has joined, its code opens nothing that members seal, and what was sealed goes on counting")
     func used() throws {
         var device = try first()
-        let finder = Finder(code: try device.invite(until: 3000))
+        let finder = CodeFinder(code: try device.invite(until: 3000))
         let before = device.state.epoch
         var new = try joining(device, finder.code, "b", at: 2000)
         #expect(try finder.opensCurrent(new) && new.state.isKnownByCode && !new.state.needsRekey)
@@ -56,7 +36,7 @@ import Testing
     @Test("a code that nobody has used opens nothing that members seal when its time is over, and nobody joins by it")
     func expired() throws {
         var device = try first()
-        let finder = Finder(code: try device.invite(until: 3000))
+        let finder = CodeFinder(code: try device.invite(until: 3000))
         let old = device
         try device.answer(at: 3000)
         #expect(try finder.opensCurrent(device) && device.state.invitations.count == 1)
@@ -84,7 +64,7 @@ import Testing
         try exchange(&devices)
         for device in devices {
             #expect(device.state == devices[0].state && device.state.members.map(\.name) == ["a", "b"])
-            #expect(try !Finder(code: code).opensCurrent(device))
+            #expect(try !CodeFinder(code: code).opensCurrent(device))
         }
     }
 
@@ -122,7 +102,7 @@ import Testing
         for member in devices {
             #expect(member.state.members.map(\.name) == ["a", "phone", "tablet"])
             #expect(member.state.epoch.era.isSubset(of: member.keys.knownEpochs) && !member.state.needsRekey)
-            for code in codes { #expect(try !Finder(code: code).opensCurrent(member)) }
+            for code in codes { #expect(try !CodeFinder(code: code).opensCurrent(member)) }
         }
     }
 
@@ -142,7 +122,7 @@ import Testing
         for member in devices {
             #expect(member.state.members.count == 3 && member.state.epoch.era.isSubset(of: member.keys.knownEpochs))
             #expect(!member.log.owesEpoch(member.id, at: 2003))
-            for code in codes { #expect(try !Finder(code: code).opensCurrent(member)) }
+            for code in codes { #expect(try !CodeFinder(code: code).opensCurrent(member)) }
         }
     }
 

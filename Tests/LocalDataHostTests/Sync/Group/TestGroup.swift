@@ -91,6 +91,19 @@ struct TestDevice {
         try open()
     }
 
+    /// Takes over entries of another device as a member does, at a time.
+    @discardableResult
+    mutating func take(_ other: TestDevice, at time: UInt64) throws -> Int {
+        try take(other.log.entries, at: time)
+    }
+
+    @discardableResult
+    mutating func take(_ entries: [Data], at time: UInt64) throws -> Int {
+        let added = try log.take(entries, by: device, at: time)
+        try open()
+        return added
+    }
+
     mutating func open() throws { keys = try keys.opening(log, with: device) }
 
     /// Whether it can open records that are sealed now.
@@ -114,6 +127,26 @@ struct TestDevice {
             sealing: crypto.randomKey(),
             for: devices.compactMap { entry in entry.profile.map { (entry.author, $0.agreementKey) } }, by: device,
             of: log.group, crypto)
+    }
+}
+
+/// Somebody who has seen a code, and reads all that is published.
+struct CodeFinder {
+    let code: String
+
+    /// The epochs whose keys the code gives.
+    func epochs(in device: TestDevice) throws -> Set<EpochID> {
+        let invitation = try Invitation(code: code, device.crypto)
+        for bytes in device.log.entries {
+            guard let box = try PublishedEntry(bytes).invitation, box.id == invitation.id else { continue }
+            let keys = try GroupKeys(opening: box, with: invitation, device.crypto)
+            return try keys.opening(device.log, with: invitation).knownEpochs
+        }
+        return []
+    }
+
+    func opensCurrent(_ device: TestDevice) throws -> Bool {
+        try epochs(in: device).contains(device.state.epoch.id)
     }
 }
 

@@ -109,7 +109,8 @@ extension GroupKeys {
 // MARK: - Keys of epochs
 
 extension GroupKeys {
-    /// These keys with those of the epochs that entries of the log start, as far as they are sealed for the device.
+    /// These keys with those of the epochs that entries of the log start which count, as far as they are sealed for the
+    /// device.
     ///
     /// A box that does not open is left out: its author made it wrongly, and ``GroupState/needsRekey`` does not know.
     /// Compare ``knownEpochs`` with the state's epoch.
@@ -126,10 +127,11 @@ extension GroupKeys {
         _ log: GroupLog, as receiver: some KeyReceiver, _ box: (GroupEntry.EpochKeys) -> Data?
     ) throws(StorageError) -> GroupKeys {
         var result = self
-        for entry in log.graph.entries where epochs[entry.id.epoch] == nil {
-            guard let keys = entry.epochKeys, let box = box(keys), result.epochs.count < Self.mostEpochs else {
-                continue
-            }
+        for (number, entry) in log.graph.entries.enumerated() where epochs[entry.id.epoch] == nil {
+            // A removed device can seal any number of keys for members, and would fill their room.
+            guard log.valid.contains(number), let keys = entry.epochKeys, let box = box(keys),
+                result.epochs.count < Self.mostEpochs
+            else { continue }
             do throws(StorageError) {
                 result.epochs[entry.id.epoch] = try keys.key(
                     in: box, by: entry.authorKey, of: group, receiver, log.crypto)

@@ -96,14 +96,17 @@ extension GroupLog {
     /// Starts a new epoch with the present members and the invitations that stay open;
     /// `keys.opening(log, with: device)` then has its key. It starts a new era, too, if ``GroupState/needsRekey``.
     ///
-    /// - Parameter isEnded: Which invitations end, beside those whose time is over or whose author is no member.
+    /// - Parameters:
+    ///   - isEnded: Which invitations end, beside those whose time is over or whose author is no member.
+    ///   - invites: Entries of invitations that end, too, also if they were used: nobody else joins by them.
     package mutating func rekey(
-        by device: DeviceKeys, at time: UInt64, ending isEnded: (GroupState.OpenInvitation) -> Bool = { _ in false }
+        by device: DeviceKeys, at time: UInt64, ending isEnded: (GroupState.OpenInvitation) -> Bool = { _ in false },
+        naming invites: [EntryID] = []
     ) throws(StorageError) -> Data {
         try requireMember(device)
-        let ended = state.invitations.filter { isOver($0, at: time) || isEnded($0) }
-        let named = ended.map(\.entry).sorted().prefix(GroupEntry.Renewal.mostEnded)
-        let staying = state.invitations.filter { invitation in !ended.contains { $0.entry == invitation.entry } }
+        let ended = Set(state.invitations.filter { isOver($0, at: time) || isEnded($0) }.map(\.entry)).union(invites)
+        let named = ended.sorted().prefix(GroupEntry.Renewal.mostEnded)
+        let staying = state.invitations.filter { !ended.contains($0.entry) }
         let keys = try newEpoch(for: staying, by: device)
         let renewal = GroupEntry.Renewal(continues: !state.needsRekey, ended: Array(named))
         return try publish(try signed(.rekey(keys, renewal), by: device, at: time))
@@ -216,7 +219,9 @@ extension GroupLog {
         without device: DeviceID? = nil, for invitations: [GroupState.OpenInvitation] = [], by author: DeviceKeys
     ) throws(StorageError) -> GroupEntry.EpochKeys {
         let members = state.members.filter { $0.id != device }
-        guard members.count <= GroupEntry.mostDevices, Int(state.epoch.number) + 1 < GroupKeys.mostEpochs else {
+        // All of them, since members keep the keys of epochs that are beside each other, too.
+        let epochs = valid.reduce(into: 0) { if graph.entries[$1].startsEpoch { $0 += 1 } }
+        guard members.count <= GroupEntry.mostDevices, epochs < GroupKeys.mostEpochs else {
             throw StorageError(
                 .valueTooLarge,
                 "a sync group has at most \(GroupEntry.mostDevices) members and \(GroupKeys.mostEpochs) epochs",

@@ -10,9 +10,10 @@ extension GroupLog {
             && (state.needsRekey || state.isKnownByCode || state.invitations.contains { isOver($0, at: time) })
     }
 
-    /// Whether an unused invitation has to end: its time is over, or a device made it that is no member any more.
+    /// Whether an unused invitation has to end: its time is over, a device made it that is no member any more, or
+    /// somebody that may not join has its code, for whom no epoch's key is sealed.
     func isOver(_ invitation: GroupState.OpenInvitation, at time: UInt64) -> Bool {
-        !invitation.isOpen(at: time) || state.member(invitation.author) == nil
+        !invitation.isOpen(at: time) || state.member(invitation.author) == nil || invitation.isUsedInVain
     }
 
     /// Starts a new epoch if others than the members and the holders of open codes may have the current one's key, or
@@ -25,9 +26,9 @@ extension GroupLog {
         return true
     }
 
-    /// Adds entries that have arrived. A join that nobody else has taken in yet, and that arrives here after its
-    /// invitation's end, does not count: its own time is only what its author says. The invitation is ended by an entry
-    /// that does not know the join.
+    /// Adds entries that have arrived. A join that no member from before its invitation has taken in yet, and that
+    /// arrives here after the invitation's end, does not count: its own time is only what its author says. The
+    /// invitation is ended by an entry that does not know the join.
     ///
     /// - Parameter device: This device; it decides only as a member.
     /// - Returns: How many entries are new.
@@ -51,35 +52,23 @@ extension GroupLog {
         let invites = late.compactMap { number -> EntryID? in
             if case .join(let invite, _) = graph.entries[number].body { invite } else { nil }
         }
-        _ = try base.rekey(by: device, at: time) { invites.contains($0.entry) }
+        _ = try base.rekey(by: device, at: time, naming: invites)
         base.heldBack = []
         base.add(contentsOf: entries)
         self = base
         return added
     }
 
-    /// The joins that count although their invitations' time is over, and that no other member than the new one has
-    /// taken in.
+    /// The joins that count although their invitations' time is over, and that no member from before has taken in.
     private func lateJoins(beside known: GroupLog, at time: UInt64) -> [Int] {
         valid.reduce(into: []) { late, number in
             let entry = graph.entries[number]
-            guard case .join(let invite, _) = entry.body, known.graph.number(of: entry.id) == nil,
+            guard !takenIn.contains(number), case .join(let invite, _) = entry.body,
+                known.graph.number(of: entry.id) == nil,
                 let place = graph.number(of: invite), case .invite(let invite) = graph.entries[place].body,
-                invite.expiry < time, !isTakenIn(number)
+                invite.expiry < time
             else { return }
             late.append(number)
-        }
-    }
-
-    /// Whether a member that has not joined after an entry has made one that knows it.
-    private func isTakenIn(_ number: Int) -> Bool {
-        valid.contains { follower in
-            let author = graph.authors[follower]
-            return graph.comes(number, before: follower) && author != graph.authors[number]
-                && graph.entries.indices.contains { join in
-                    graph.authors[join] == author && graph.entries[join].profile != nil && valid.contains(join)
-                        && !graph.comes(number, before: join)
-                }
         }
     }
 }

@@ -45,6 +45,8 @@ package struct GroupLog: Sendable {
     let crypto: GroupCrypto
     let logKey: SecretBytes
     private(set) var valid = NumberSet()
+    /// The valid joins that a member from before their invitations has taken in.
+    private(set) var takenIn = NumberSet()
     private var kept = NumberSet()
     private var keptCount = 0
     /// The published form of each entry, as it arrived first.
@@ -91,16 +93,17 @@ package struct GroupLog: Sendable {
 
     private func isAwaited(_ entry: GroupEntry) -> Bool { entry.isWithCode || state.member(entry.author) != nil }
 
-    /// Whether a device has to acknowledge what others have done: then they can show that it knew.
+    /// Whether a device has to acknowledge what others have done: then they can show that it knew. Also those that are
+    /// not so senior say that they have taken in a join, if nobody has said it yet.
     package func owesAcknowledgement(_ device: DeviceID) -> Bool {
-        guard state.members.count > 1, state.members.prefix(Self.witnesses).contains(where: { $0.id == device }) else {
-            return false
-        }
+        guard state.members.count > 1, state.member(device) != nil else { return false }
+        let isWitness = state.members.prefix(Self.witnesses).contains { $0.id == device }
         let own = valid.reduce(into: NumberSet()) { if graph.entries[$1].author == device { $0.insert($1) } }
         let known = graph.closure(of: own)
         return valid.contains { number in
             let entry = graph.entries[number]
             return entry.changesMembers && entry.author != device && !known.contains(number)
+                && (isWitness || entry.profile != nil && !takenIn.contains(number))
         }
     }
 
@@ -198,10 +201,15 @@ extension GroupLog {
     private mutating func settle() {
         let verdicts = GroupVerdicts(of: graph, leavingOut: leavesOut)
         state = GroupState(of: graph, verdicts, group: group)
-        valid = NumberSet()
+        (valid, takenIn) = (NumberSet(), NumberSet())
         var needed = NumberSet()
         for number in graph.entries.indices {
             if verdicts.isValid(number) || leavesOut == .voidIsDiscarded { valid.insert(number) }
+            if verdicts.isValid(number), case .join(let invite, _) = graph.entries[number].body,
+                let invite = graph.number(of: invite), verdicts.isTakenIn(number, under: invite)
+            {
+                takenIn.insert(number)
+            }
             if graph.entries[number].author == owner { needed.insert(number) }
         }
         kept = graph.closure(of: valid.union(needed))

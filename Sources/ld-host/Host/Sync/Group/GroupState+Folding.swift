@@ -78,9 +78,12 @@ private struct GroupFolding {
         let knowing = EpochKnowledge(graph, verdicts)
         return invites.contains { number in
             knowing.opens(number, current)
-                && (verdicts.isEnded(number) || !verdicts.joins(under: graph.entries[number].id).isEmpty)
+                && (verdicts.isEnded(number) || verdicts.joins(under: graph.entries[number].id).contains(where: isUse))
         }
     }
+
+    /// Whether a join shows that its author has the code, and is no member that has the key anyway.
+    private func isUse(_ join: Int) -> Bool { verdicts.isValid(join) || !members.contains(graph.authors[join]) }
 
     /// The valid invites.
     private var invites: [Int] {
@@ -97,7 +100,7 @@ private struct GroupFolding {
             else { return nil }
             return GroupState.OpenInvitation(
                 id: invite.invitation, entry: entry.id, agreementKey: invite.agreementKey, author: entry.author,
-                expiry: invite.expiry)
+                expiry: invite.expiry, isUsedInVain: verdicts.joins(under: entry.id).contains(where: isUse))
         }
         return open.sorted { ($0.id, $0.expiry, $0.author) < ($1.id, $1.expiry, $1.author) }
     }

@@ -43,6 +43,8 @@ package struct GroupState: Equatable, Sendable {
         package let author: DeviceID
         /// Its end, in milliseconds since 1970 UTC.
         package let expiry: UInt64
+        /// Whether a device that may not join has tried to use it.
+        let isUsedInVain: Bool
 
         /// Whether it can be used at a time, in milliseconds since 1970 UTC.
         package func isOpen(at time: UInt64) -> Bool { time <= expiry }

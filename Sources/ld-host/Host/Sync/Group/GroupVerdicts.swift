@@ -22,9 +22,13 @@ internal import LocalDataAPI
 /// 6. A removal *with the recovery code* is valid. It makes void all that the device does, and all joins under its
 ///    invites, that are not before it, witnessed or not. Nothing makes it void but another one with the code, which is
 ///    before it, or concurrent to it and the first in the order.
-/// 7. A *join* is void if its invite is void; if a valid join under the same invite precedes it in the order; if the
-///    device has standing at it, or was removed before it; or if a valid entry ended the invite and its author did not
-///    know the join. A *remove* ends the invites that its author knew, a *rekey* those that it names.
+/// 7. A *join* is *taken in* by a valid entry that is after it, and whose author, another device, has its standing by a
+///    join before the invite. A join is void if its invite is void; if the device has standing at it, or was removed
+///    before it; if another valid join under the same invite comes first: the one that is taken in by an entry that is
+///    not after the other one, and if both or none are, the first in the order; or if a valid entry ended the invite
+///    and is not after the join. A *remove* ends the invites that its author knew; a *rekey* those that it names,
+///    unless the join is taken in by an entry that is not after the rekey. So nobody who has seen a code can take the
+///    place of the device that it was for, and a member that learns late of a join does not undo it.
 /// 8. A *remove* is void if its device has never joined before it, or was removed before it; a *forget* if its device
 ///    has no standing at it, or if a valid forget of its author by a more senior one is concurrent to it.
 /// 9. A group has a member. If all of this leaves nobody, as when all leave at the same time, the valid forgets of the
@@ -236,29 +240,17 @@ extension GroupVerdicts {
         }
     }
 
-    /// Rule 7.
-    private func isJoinVoid(_ number: Int, by device: DeviceID, under invite: EntryID) -> Answer {
-        guard let invite = graph.number(of: invite) else { return .yes }
-        let siblings = joins(under: graph.entries[invite].id).filter { places[$0] < places[number] }
-        let enders = enders(of: invite).filter { !graph.comes(number, before: $0) }
-        return inverse(answer(invite)) || wasRemoved(device, before: number)
-            || (leftOut == .invitationsEndWithTheirAuthor
-                ? .no : isEnded(number, byRemovalOf: graph.authors[invite]))
-            || Answer.any(siblings, answer) || Answer.any(enders, answer)
-            || inverse(lacksStanding(device, at: number))
-    }
-
     /// Rule 8, for removals.
     private func isNoTarget(_ device: DeviceID, ofRemoval number: Int) -> Answer {
         let earlier = joins(of: device).filter { graph.comes($0, before: number) }
         return inverse(Answer.any(earlier, answer)) || wasRemoved(device, before: number)
     }
 
-    private func wasRemoved(_ device: DeviceID, before number: Int) -> Answer {
+    func wasRemoved(_ device: DeviceID, before number: Int) -> Answer {
         Answer.any((removals[device] ?? []).filter { graph.comes($0, before: number) }, answer)
     }
 
-    private func lacksStanding(_ device: DeviceID, at number: Int) -> Answer {
+    func lacksStanding(_ device: DeviceID, at number: Int) -> Answer {
         switch standing(of: device, at: number) {
         case .member: .no
         case .none: .yes
