@@ -20,6 +20,12 @@ import Testing
         #expect(try Manifest(text: "[\(steps.joined(separator: ","))]").steps.count == steps.count)
     }
 
+    @Test("a byte order mark before the text is no part of it")
+    func byteOrderMark() throws {
+        let text = "[\(rename("x", "a", "b"))]"
+        #expect(try Manifest([0xEF, 0xBB, 0xBF] + Array(text.utf8), of: "m.json").steps.count == 1)
+    }
+
     @Test("seed defect 31: swaps and cycles are found before anything is written")
     func circles() throws {
         #expect(try error(rename("x", "a", "b"), rename("y", "b", "a")).contains("exchanges 'rows/b' and 'rows/a'"))

@@ -215,7 +215,7 @@ package enum FolderMaker {
         mode & (S_ISGID | S_IWGRP) == S_ISGID | S_IWGRP
     }
 
-    /// Creates one folder unless it exists. A shared folder gets its mode whatever the umask.
+    /// Creates one folder unless it exists, with its mode whatever the umask.
     static func make(_ name: CString, in folder: Int32, isShared: Bool, at path: @autoclosure () -> String)
         throws(StorageError)
     {
@@ -224,7 +224,13 @@ package enum FolderMaker {
             if code == EEXIST { return }
             throw StorageError(system: code, "create the folder", path: path())
         }
-        if isShared { try setMode(0o2770, of: name, in: folder, at: path()) }
+        if isShared { return try setMode(0o2770, of: name, in: folder, at: path()) }
+        // Under a umask such as 0177 it is one that its own user cannot enter, nor open to change that.
+        var made = stat()
+        guard fstatat(folder, name.start, &made, AT_SYMLINK_NOFOLLOW) == 0, made.st_mode & 0o700 != 0o700 else { return }
+        guard fchmodat(folder, name.start, 0o700, 0) == 0 else {
+            throw StorageError(system: errno, "set the mode of the folder", path: path())
+        }
     }
 
     /// Takes a new folder from the group of the one above it.

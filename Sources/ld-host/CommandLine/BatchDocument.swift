@@ -26,6 +26,7 @@ enum BatchDocument {
     /// - Throws: `deserializationFailed`, naming file and line, before anything is done.
     static func changes(in data: Data, from file: String) throws(StorageError) -> [Change] {
         var changes: [Change] = []
+        let data = data.starts(with: JSON.byteOrderMark) ? data.dropFirst(JSON.byteOrderMark.count) : data
         for (index, line) in data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
             guard !line.allSatisfy({ $0 == 0x20 || (0x09...0x0D).contains($0) }) else { continue }
             let place = "\(file), line \(index + 1)"

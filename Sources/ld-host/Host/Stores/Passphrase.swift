@@ -1,3 +1,4 @@
+internal import JSON
 internal import LocalDataAPI
 
 /// A passphrase that a person types or a descriptor supplies.
@@ -30,13 +31,23 @@ struct Passphrase: Sendable {
         return key
     }
 
-    /// Without the line end of typed or piped input.
+    /// Without what is around typed or piped input: a line end, also that of another system, and a byte order mark.
     ///
     /// - Throws: ``empty``.
     func trimmed(_ secret: SecretBytes) throws(StorageError) -> SecretBytes {
-        let end = secret.withBytes { $0.last == UInt8(ascii: "\n") ? $0.count - 1 : $0.count }
-        guard end > 0 else { throw empty }
-        return try secret.prefix(end)
+        let range = secret.withBytes { bytes in
+            var end = bytes.count
+            if bytes.last == UInt8(ascii: "\n") {
+                end -= 1
+                if bytes.prefix(end).last == UInt8(ascii: "\r") { end -= 1 }
+            }
+            let start = bytes.starts(with: JSON.byteOrderMark) ? JSON.byteOrderMark.count : 0
+            return start..<max(start, end)
+        }
+        guard !range.isEmpty else { throw empty }
+        return try secret.withBytes { (bytes) throws(StorageError) in
+            try SecretBytes(copying: UnsafeRawBufferPointer(rebasing: bytes[range]))
+        }
     }
 
     private func typed(_ prompt: String) throws(StorageError) -> SecretBytes {

@@ -5,10 +5,10 @@ import Testing
 
 @testable import LocalDataHost
 
-/// 100 random groups, 3,000 with `LOCALDATA_TORTURE=1`, whose members' clocks differ, and which invite, join, revoke,
+/// 40 random groups, 3,000 with `LOCALDATA_TORTURE=1`, whose members' clocks differ, and which invite, join, revoke,
 /// remove and forget in any order, while somebody collects all codes.
 @Suite("Codes of a sync group in random order") struct GroupCodeSimulationTests {
-    private static let seeds = (0..<(TestRun.isTorture ? 3000 : 100)).map { TestRun.seed &* 1_000_000 &+ UInt64($0) }
+    private static let seeds = (0..<(TestRun.isTorture ? 3000 : 40)).map { TestRun.seed &* 1_000_000 &+ UInt64($0) }
 
     @Test("members agree, have all keys, owe no epoch, and no code that has ended opens anything or lets anybody in")
     func codes() throws {

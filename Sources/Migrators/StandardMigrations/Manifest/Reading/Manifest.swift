@@ -162,6 +162,8 @@ extension Manifest {
     /// - Parameter isComplete: Whether a container must have all steps to its version.
     package init(_ bytes: [UInt8], of path: String, complete isComplete: Bool = true) throws(StorageError) {
         let value: JSON
+        // An editor may have put a mark before the text, which JSON5 allows, too.
+        let bytes = bytes.starts(with: JSON.byteOrderMark) ? Array(bytes.dropFirst(JSON.byteOrderMark.count)) : bytes
         do throws(JSONFault) { value = try JSON.parse(bytes) } catch {
             let (line, column) = JSONFault.place(of: error.offset, in: bytes)
             throw StorageError(.invalidOptions, "\(path):\(line):\(column): \(error.message)")
