@@ -227,7 +227,9 @@ package enum FolderMaker {
         if isShared { return try setMode(0o2770, of: name, in: folder, at: path()) }
         // Under a umask such as 0177 it is one that its own user cannot enter, nor open to change that.
         var made = stat()
-        guard fstatat(folder, name.start, &made, AT_SYMLINK_NOFOLLOW) == 0, made.st_mode & 0o700 != 0o700 else { return }
+        guard fstatat(folder, name.start, &made, AT_SYMLINK_NOFOLLOW) == 0, made.st_mode & 0o700 != 0o700 else {
+            return
+        }
         guard fchmodat(folder, name.start, 0o700, 0) == 0 else {
             throw StorageError(system: errno, "set the mode of the folder", path: path())
         }
