@@ -31,18 +31,18 @@ struct ThiefSimulation {
 
     private let rule: GroupRule?
     private let kind: Kind
-    private var random: SeededGenerator
+    var random: SeededGenerator
     private var members: [TestDevice]
-    private var thieves: [TestDevice] = []
+    var thieves: [TestDevice] = []
     /// The members that must stay, the devices that can be members, and those that ever could and are no thieves'.
     private var staying: Set<DeviceID> = []
     private var invited: Set<DeviceID> = []
     private var honest: Set<DeviceID> = []
     private let code: RecoveryCode?
     /// What members and what thieves have published.
-    private var published: [Data] = []
-    private var loot: [Data] = []
-    private var known: Set<Data> = []
+    var published: [Data] = []
+    var loot: [Data] = []
+    var known: Set<Data> = []
     /// What each member has taken in.
     private var seen: [DeviceID: Set<Data>] = [:]
     /// The entries that remove the thieves' devices.
@@ -51,7 +51,7 @@ struct ThiefSimulation {
     private var epochs: Set<EpochID> = []
     private var hasRemovedMore = false
     /// The code of an invitation that a thief has made while it was a member.
-    private var keptCode: String?
+    var keptCode: String?
     private var clock: UInt64 = 10_000
     private(set) var violations: [String] = []
     private(set) var story: [String] = []
@@ -103,15 +103,15 @@ struct ThiefSimulation {
         invited.insert(device)
         honest.insert(device)
     }
-    private mutating func note(_ text: String) { story.append(text) }
-    private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
+    mutating func note(_ text: String) { story.append(text) }
+    mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
     private mutating func some(_ percent: Int, of all: [Data]) -> [Data] {
         var random = random
         defer { self.random = random }
         return all.filter { _ in Int.random(in: 0..<100, using: &random) < percent }
     }
-    private func name(_ id: DeviceID) -> String { String(id.text.prefix(4)) }
-    private mutating func tick() -> UInt64 {
+    func name(_ id: DeviceID) -> String { String(id.text.prefix(4)) }
+    mutating func tick() -> UInt64 {
         clock += 10
         return clock
     }
@@ -176,7 +176,7 @@ extension ThiefSimulation {
     }
 
     /// Joins with the code of an invitation that a thief has made in time.
-    private mutating func joinByKeptCode() throws {
+    mutating func joinByKeptCode() throws {
         guard let code = keptCode, thieves.count < 6 else { return }
         keptCode = nil
         let entries = thieves[0].log.entries
@@ -354,105 +354,6 @@ extension ThiefSimulation {
             let known = try thief.keys.opening(log, with: thief.device).knownEpochs
             if !known.isDisjoint(with: isLastRemoved ? [last] : epochs) {
                 violations.append("\(name(thief.id)) can read what members publish")
-            }
-        }
-    }
-}
-
-// MARK: - Thieves
-
-extension ThiefSimulation {
-    /// What a thief does in its copy. What it has no right to there, it does not get.
-    private mutating func steal() throws {
-        let actor = Int.random(in: thieves.indices, using: &random)
-        let others = thieves[actor].state.members.map(\.id).filter { $0 != thieves[actor].id }
-        let other = others.randomElement(using: &random)
-        let time = Bool.random(using: &random) ? tick() : Bool.random(using: &random) ? 1 : .max >> 20
-        if keptCode != nil, chance(50) { try? joinByKeptCode() }
-        let choice = Int.random(in: 0..<12, using: &random)
-        note("\(name(thieves[actor].id)) does \(choice) to \(other.map(name) ?? "nobody") at \(time)")
-        switch choice {
-        case 0, 1:
-            if thieves.count < 6, let helper = try? thieves[actor].admit("helper", at: max(time, 2)) {
-                thieves.append(helper)
-                try? thieves[actor].receive(helper)
-            }
-        case 2, 3, 4: if let other { try? thieves[actor].remove(other, at: time) }
-        case 5: if let other { try? thieves[actor].forget(other, at: time) }
-        case 6: if chance(50) { try? thieves[actor].rekey(at: time) } else { try? endInvitations(actor, at: time) }
-        case 7, 8: if let other { try? forge(actor, removing: other, at: time) }
-        case 9:
-            guard
-                let join = thieves[actor].log.graph.entries.first(where: {
-                    $0.author == thieves[actor].id && $0.profile != nil
-                })?.id
-            else { break }
-            for _ in 0..<4 { try? thieves[actor].force(.acknowledge, after: [join], at: tick()) }
-        default:
-            for index in thieves.indices where index != actor {
-                try? thieves[index].receive(thieves[actor])
-                try? thieves[index].answer(at: time)
-                _ = try? thieves[index].log.acknowledge(by: thieves[index].device, at: time)
-            }
-        }
-        let made = (choice < 10 ? [thieves[actor]] : thieves).flatMap { $0.log.entries }
-        loot += Set(made).filter { known.insert($0).inserted }.sorted { $0.lexicographicallyPrecedes($1) }
-        // Also what others made, again.
-        if chance(20), let old = published.randomElement(using: &random) { loot.append(old) }
-    }
-
-    /// Ends invitations as if the thief did not know who has used them.
-    private mutating func endInvitations(_ actor: Int, at time: UInt64) throws {
-        let thief = thieves[actor]
-        let invites = thief.log.graph.entries.filter { if case .invite = $0.body { true } else { false } }
-        let named = invites.shuffled(using: &random).prefix(Int.random(in: 1...3, using: &random)).map(\.id)
-        let joins = thief.log.graph.entries.filter { $0.profile != nil && $0.author == thief.id }
-        let renewal = GroupEntry.Renewal(continues: Bool.random(using: &random), ended: named)
-        try thieves[actor].force(
-            .rekey(thief.epochKeys(for: [thief.id]), renewal), after: joins.map(\.id) + named, at: time)
-    }
-
-    /// Removes a device as if the thief knew less than it did.
-    private mutating func forge(_ actor: Int, removing other: DeviceID, at time: UInt64) throws {
-        let thief = thieves[actor]
-        let joins = thief.log.graph.entries.filter { $0.profile != nil && [other, thief.id].contains($0.author) }
-        let more = thief.log.graph.entries.shuffled(using: &random).prefix(Int.random(in: 0...1, using: &random))
-        let keys = try thief.epochKeys(for: thieves.map(\.id))
-        try thieves[actor].force(.remove(other, keys), after: joins.map(\.id) + more.map(\.id), at: time)
-    }
-}
-
-/// The groups from which schedules begin, one schedule after the other. All keys come from the schedule's seed.
-final class ThiefBench: Sendable {
-    private let source = RandomSource()
-    /// Groups of two to five devices, which the first one has invited.
-    let groups: [[TestDevice]]
-    /// The same, where each has invited the next one.
-    let chains: [[TestDevice]]
-
-    init() throws {
-        let crypto = try GroupCrypto(GroupProvider.sodium.provider()) { [source] in source.fill($0) }
-        groups = try (2...5).map { try Self.group(of: $0, isChain: false, crypto) }
-        chains = try (2...5).map { try Self.group(of: $0, isChain: true, crypto) }
-    }
-
-    private static func group(of count: Int, isChain: Bool, _ crypto: GroupCrypto) throws -> [TestDevice] {
-        var devices = try makeGroup(of: (0..<count).map { "device \($0)" }, isChain: isChain, crypto)
-        for _ in 0..<2 {
-            for index in devices.indices { try devices[index].answer() }
-            try exchange(&devices)
-        }
-        return devices
-    }
-
-    func begin(_ seed: UInt64) { source.generator.withLock { $0 = SeededGenerator(seed: seed) } }
-
-    private final class RandomSource: Sendable {
-        let generator = Mutex(SeededGenerator(seed: 0))
-
-        func fill(_ memory: UnsafeMutableRawBufferPointer) {
-            generator.withLock { random in
-                for index in memory.indices { memory[index] = UInt8(truncatingIfNeeded: random.next()) }
             }
         }
     }

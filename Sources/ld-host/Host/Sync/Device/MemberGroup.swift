@@ -236,44 +236,46 @@ extension MemberGroup {
     func remove(
         _ device: DeviceID, with code: RecoveryCode?, by carrier: any SyncCarrier
     ) throws(StorageError) {
-        let before = (log, isPublished)
-        do throws(StorageError) {
-            _ = try log.remove(device, by: membership.device, at: Self.now, with: code)
-            isPublished = false
-            try publish(to: carrier)
-        } catch {
-            (log, isPublished) = before
-            throw error
+        try publish(to: carrier) { (log, me) throws(StorageError) in
+            _ = try log.remove(device, by: me, at: Self.now, with: code)
         }
         try refreshKeys()
     }
 
     /// Publishes that this device leaves. If that fails, the device is a member as before: nothing was stored.
     func leave(by carrier: any SyncCarrier) throws(StorageError) {
-        _ = try log.remove(me, by: membership.device, at: Self.now)
-        isPublished = false
-        try publish(to: carrier)
+        try publish(to: carrier) { (log, me) throws(StorageError) in
+            _ = try log.remove(me.id, by: me, at: Self.now)
+        }
     }
 
     /// Ends all invitations that this device knows: their codes do not open what is published from now on, and let
     /// nobody join. If it cannot be published, they are as before.
     ///
     /// - Returns: How many have ended.
+    @discardableResult
     func endInvitations(by carrier: any SyncCarrier) throws(StorageError) -> Int {
-        let before = (log, isPublished)
         let open = log.state.invitations.count
+        try publish(to: carrier) { (log, me) throws(StorageError) in
+            while !log.state.invitations.isEmpty { _ = try log.rekey(by: me, at: Self.now) { _ in true } }
+        }
+        try refreshKeys()
+        return open
+    }
+
+    /// Changes the log and publishes it, or leaves it as it was.
+    private func publish(
+        to carrier: any SyncCarrier, _ change: (inout GroupLog, DeviceKeys) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let before = (log, isPublished)
         do throws(StorageError) {
-            while !log.state.invitations.isEmpty {
-                _ = try log.rekey(by: membership.device, at: Self.now) { _ in true }
-            }
+            try change(&log, membership.device)
             isPublished = false
             try publish(to: carrier)
         } catch {
             (log, isPublished) = before
             throw error
         }
-        try refreshKeys()
-        return open
     }
 
     /// Says that a member has been away for too long.

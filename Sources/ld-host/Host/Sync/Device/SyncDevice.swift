@@ -330,11 +330,7 @@ extension SyncDevice {
         let carrier = TransportCarrier(transport)
         do throws(StorageError) {
             // The last member stays in the log, which nobody reads any more.
-            if group.members.count > 1 {
-                try group.leave(by: carrier)
-            } else {
-                _ = try group.endInvitations(by: carrier)
-            }
+            if group.members.count > 1 { try group.leave(by: carrier) } else { try group.endInvitations(by: carrier) }
         } catch { throw notLeft(error) }
     }
 
