@@ -121,6 +121,13 @@ extension SyncDevice {
                 .permissionDenied, "this device was away for so long that its sync group has forgotten it",
                 hint: "its values stay here; to take part again, join by a new invitation: ld-host sync join")
         }
+        guard group.isKnown(group.me) else {
+            throw StorageError(
+                .permissionDenied,
+                "this device is not in the sync group: its invitation had ended, or another device had used it, before a "
+                    + "member knew that it joined",
+                hint: "its values stay here; to take part: ld-host sync leave, then join by a new invitation")
+        }
         guard group.members.contains(group.me) else {
             throw StorageError(
                 .permissionDenied, "this device is no member of its sync group any more",
