@@ -14,6 +14,7 @@ extension Command {
         let pending: Int
         let tooLarge: [String]
         let keptAside: [String]
+        let leftOut: [SyncReport.LeftOut]
         let removalsToAccept: Int
         let changed: [String]
         let conflicts: Int
@@ -25,7 +26,7 @@ extension Command {
             self.recoveryCode = recoveryCode
             (device, members, keys) = (report.device, report.members, report.keys)
             (isJoining, isComplete, awaited) = (report.isJoining, report.isComplete, report.awaited)
-            pending = report.pending
+            (pending, leftOut) = (report.pending, report.leftOut)
             (tooLarge, keptAside, removalsToAccept) = (report.tooLarge, report.keptAside, report.removalsToAccept)
             (changed, conflicts, refused) = (report.changed, report.conflicts, report.refused)
         }
@@ -172,6 +173,10 @@ extension Command {
             sentences.append(
                 "another device's value of \(Printable(address)) is kept aside, since its key here cannot read it; what "
                     + "changes here is not published")
+        }
+        for left in report.leftOut {
+            sentences.append(
+                "\(Printable(left.address)) does not take part until it can be read: \(Printable(left.reason))")
         }
         if report.conflicts > 0 {
             let were = report.conflicts == 1 ? "was" : "were"

@@ -25,8 +25,8 @@ extension StorageRouter {
     ///   see ``recoverSyncGroup()``; whatever a store reports. What was not done is done by the next call.
     @discardableResult
     public func sync(fromStart isFromStart: Bool = false) async throws -> SyncReport {
-        let report = try await syncDevice().sync { (turn) throws(StorageError) in
-            if isFromStart { try turn.engine.startOver() }
+        let (_, report) = try await syncing(on: syncDevice()) { (device) throws(StorageError) in
+            try await device.sync { (turn) throws(StorageError) in if isFromStart { try turn.engine.startOver() } }
         }
         await expireSyncConflicts(try await snapshot())
         return report
@@ -85,12 +85,16 @@ extension StorageRouter {
     }
 
     /// How far sync has come, without asking the transport.
-    public func syncReport() async throws -> SyncReport { try await syncDevice().report() }
+    public func syncReport() async throws -> SyncReport {
+        try await syncing(on: syncDevice()) { (device) throws(StorageError) in try await device.report() }.report
+    }
 
     /// Makes the removals that wait for consent.
     @discardableResult
     public func acceptSyncRemovals() async throws -> SyncReport {
-        try await syncDevice().sync { (turn) throws(StorageError) in try turn.engine.acceptRemovals() }
+        try await syncing(on: syncDevice()) { (device) throws(StorageError) in
+            try await device.sync { (turn) throws(StorageError) in try turn.engine.acceptRemovals() }
+        }.report
     }
 
     /// The addresses of values that sync changes on this device from now on, by any call through this router.
@@ -106,49 +110,98 @@ extension StorageRouter {
                 hint: "sync after it; migrate(_:) does so")
         }
         let snapshot = try await snapshot()
-        if let known = state.withLock({ $0.device }), known.snapshot === snapshot { return known }
-        let access = StoreAccess(snapshot: snapshot)
-        let migrations = engine(snapshot)
-        var keys: [SyncedKey] = []
-        for key in await eligibleKeys(snapshot) {
-            let resolved = try await access.resolveUnlisted(KeyReference(key))
-            if let refusal = resolved.refusal { throw refusal }
-            if let key = try await syncedKey(key, resolved, migrations) { keys.append(key) }
+        guard let known = state.withLock({ $0.device }), known.snapshot === snapshot else {
+            return try await makeDevice(snapshot)
         }
-        let home = try await access.openStore(for: SyncDevice.homeDomain)
-        let (found, synced) = (keys, state.withLock { $0.synced })
+        return try await deviceWithMore(than: known) ?? known
+    }
+
+    /// Lets a device sync. If a value cannot be read, its key is left out: it keeps no other from syncing.
+    ///
+    /// - Returns: The device that goes on, and its report.
+    func syncing(
+        on device: SyncDevice, _ body: (SyncDevice) async throws(StorageError) -> SyncReport
+    ) async throws -> (device: SyncDevice, report: SyncReport) {
+        do { return (device, try await body(device)) } catch {
+            guard error.isOfOneValue else { throw error }
+            let other = try await makeDevice(device.snapshot, replacing: device)
+            guard other.leftOut.count > device.leftOut.count else { throw error }
+            return (other, try await body(other))
+        }
+    }
+
+    /// The same device with the keys that were left out and can take part by now, e.g. since they were set; `nil` if
+    /// none can.
+    func deviceWithMore(than device: SyncDevice) async throws -> SyncDevice? {
+        for left in device.leftOut {
+            if case .key(let key) = try await candidate(left.key, device.snapshot), await key.reasonToLeaveOut == nil {
+                return try await makeDevice(device.snapshot, replacing: device)
+            }
+        }
+        return nil
+    }
+
+    /// - Parameter old: The device that goes on as another: then it is known, too, which values cannot be read.
+    private func makeDevice(
+        _ snapshot: RouterSnapshot, replacing old: SyncDevice? = nil
+    ) async throws -> SyncDevice {
+        var (keys, leftOut): ([SyncedKey], [SyncDevice.LeftOut]) = ([], [])
+        for key in await eligibleKeys(snapshot) {
+            switch try await candidate(key, snapshot) {
+            case .key(let synced):
+                if old != nil, let reason = await synced.reasonToLeaveOut {
+                    leftOut.append(SyncDevice.LeftOut(key: key, address: synced.address, reason: reason))
+                } else {
+                    keys.append(synced)
+                }
+            case .leftOut(let left): leftOut.append(left)
+            }
+        }
+        for left in leftOut where old?.leftOut.contains(where: { $0.address == left.address }) != true {
+            snapshot.log(
+                .warning, "sync", "'\(left.address)' does not take part in sync until it can be read: \(left.reason)")
+        }
+        let home = try await StoreAccess(snapshot: snapshot).openStore(for: SyncDevice.homeDomain)
+        let (found, others, synced) = (keys, leftOut, state.withLock { $0.synced })
         let (clock, machine) = state.withLock { ($0.clock, $0.machine) }
+        let migrations = engine(snapshot)
         let device = try await onIOThread { () throws(StorageError) in
             try SyncDevice(
-                snapshot, keys: found, home: home, migrations: migrations, now: clock, machine: machine
+                snapshot, keys: found, leftOut: others, home: home, migrations: migrations, now: clock,
+                machine: machine
             ) { synced.add($0) }
         }
         return state.withLock { state in
-            if let known = state.device, known.snapshot === snapshot { return known }
+            if let known = state.device, known.snapshot === snapshot, known !== old { return known }
             state.device = device
             return device
         }
     }
-}
 
-extension StorageRouter {
-    /// A key as sync uses it, with its value where it is now; `nil` if the value is at another place and cannot be
-    /// brought: to sync, it would look removed.
-    private func syncedKey(
-        _ key: AnyStorageKey, _ resolved: ResolvedKey, _ migrations: MigrationEngine
-    ) async throws(StorageError) -> SyncedKey? {
+    /// A key that is to take part in sync.
+    private enum Candidate {
+        case key(SyncedKey)
+        /// Its value is at another place and cannot be brought: to sync, it would look removed.
+        case leftOut(SyncDevice.LeftOut)
+    }
+
+    /// A key as sync uses it, with its value where it is now.
+    private func candidate(
+        _ key: AnyStorageKey, _ snapshot: RouterSnapshot
+    ) async throws(StorageError) -> Candidate {
+        let resolved = try await StoreAccess(snapshot: snapshot).resolveUnlisted(KeyReference(key))
+        if let refusal = resolved.refusal { throw refusal }
+        let migrations = engine(snapshot)
         guard try await migrations.mayBeElsewhere(key.descriptor, resolved.address.place) else {
-            return SyncedKey(key: key, resolved: resolved)
+            return .key(SyncedKey(key: key, resolved: resolved))
         }
         do {
             let origin = try await migrations.bringForSync(key, resolved)
             let addresses = try await migrations.formerAddresses(of: key)
-            return SyncedKey(key: key, resolved: resolved, formerAddresses: addresses, origin: origin)
+            return .key(SyncedKey(key: key, resolved: resolved, formerAddresses: addresses, origin: origin))
         } catch {
             let reason = (error as? MigrationError)?.message ?? StorageError(wrapping: error).message
-            migrations.snapshot.log(
-                .warning, "sync", "'\(resolved.address)' does not take part in sync until it can be read: \(reason)")
-            return nil
+            return .leftOut(SyncDevice.LeftOut(key: key, address: "\(resolved.address)", reason: reason))
         }
     }
 }

@@ -11,7 +11,14 @@ extension StorageRouter {
     public func syncContinuously(
         _ report: @escaping @Sendable (Result<SyncReport, StorageError>) -> Void = { _ in }
     ) async throws {
-        let device = try await syncDevice()
+        var device = try await syncDevice()
+        while true { device = try await sync(device, report) }
+    }
+
+    /// - Returns: The device that goes on: other keys can take part by now, or some cannot any more.
+    private func sync(
+        _ device: SyncDevice, _ report: @escaping @Sendable (Result<SyncReport, StorageError>) -> Void
+    ) async throws -> SyncDevice {
         let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let watches = try await SyncWatches(device.keys, signal)
         defer { watches.end() }
@@ -21,10 +28,11 @@ extension StorageRouter {
             while (try? await Task.sleep(for: .seconds(60))) != nil { news.add() }
         }
         defer { timer.cancel() }
+        let next: SyncDevice?
         do {
-            try await withTaskCancellationHandler {
+            next = try await withTaskCancellationHandler {
                 news.add()
-                try await run(device, signals, news, watches, report)
+                return try await run(device, signals, news, watches, report)
             } onCancel: {
                 signal.finish()
                 device.cancel()
@@ -34,7 +42,8 @@ extension StorageRouter {
             throw error
         }
         await end(device, subscription)
-        throw CancellationError()
+        guard let next else { throw CancellationError() }
+        return next
     }
 
     private func end(_ device: SyncDevice, _ subscription: TransportSubscription) async {
@@ -43,26 +52,32 @@ extension StorageRouter {
         _ = try? await device.saveDue()
     }
 
+    /// - Returns: The device that goes on; `nil` if the task was cancelled.
     private func run(
         _ device: SyncDevice, _ signals: AsyncStream<Void>, _ news: SyncNews, _ watches: SyncWatches,
         _ report: @Sendable (Result<SyncReport, StorageError>) -> Void
-    ) async throws {
+    ) async throws -> SyncDevice? {
         var (failures, hasWorked) = (0, false)
         // What has to be looked at; `nil` for all.
         var due: Set<String>?
         var expiry = ContinuousClock.now
         for await _ in signals {
+            if let next = try? await deviceWithMore(than: device) { return next }
             do {
                 let changed = watches.take()
                 if let known = due, let changed { due = known.union(changed) } else { due = nil }
-                let result = try await sync(device, due, news)
+                let (current, result) = try await syncing(on: device) { (device) throws(StorageError) in
+                    try await sync(device, due, news)
+                }
                 (failures, due, hasWorked) = (0, [], true)
-                news.saveLater(device)
+                news.saveLater(current)
                 report(.success(result))
+                guard current === device else { return current }
                 guard expiry <= .now else { continue }
                 await expireSyncConflicts(device.snapshot)
                 expiry = .now.advanced(by: .seconds(86_400))
             } catch {
+                let error = StorageError(wrapping: error)
                 if error.code == .cancelled, Task.isCancelled { throw CancellationError() }
                 guard await mayPass(error, of: device, hasWorked) else { throw error }
                 report(.failure(error))
@@ -72,6 +87,7 @@ extension StorageRouter {
                 news.add()
             }
         }
+        return nil
     }
 
     /// Whether an error may be over by itself. A transport that has accepted this device and refuses it now may be one

@@ -15,7 +15,7 @@ extension SyncDevice {
         first: @escaping @Sendable (Turn) throws(StorageError) -> Void = { _ in }
     ) async throws(StorageError) -> SyncReport {
         try await turn { [self] (turn) throws(StorageError) in
-            var report = SyncReport(of: turn)
+            var report = SyncReport(of: turn, without: leftOut)
             try reporting(turn, to: &report) { () throws(StorageError) in
                 if let changed {
                     for address in changed { try turn.engine.noticeChange(of: address) }
@@ -56,7 +56,7 @@ extension SyncDevice {
     /// - Parameter changed: The addresses of values that may have changed here.
     func publish(_ changed: [String]) async throws(StorageError) -> SyncReport {
         try await turn { [self] (turn) throws(StorageError) in
-            var report = SyncReport(of: turn)
+            var report = SyncReport(of: turn, without: leftOut)
             try reporting(turn, to: &report) { () throws(StorageError) in
                 for address in changed { try turn.engine.noticeChange(of: address) }
                 try Self.requireMember(turn.group)
@@ -146,18 +146,18 @@ extension SyncDevice {
         }
         defer { turn.engine.applied = { _ in } }
         try body()
-        report = SyncReport(of: turn)
+        report = SyncReport(of: turn, without: leftOut)
         report.changed = addresses
         report.conflicts = turn.engine.counts.conflicts - before
     }
 
     /// Reports without asking the transport.
     func report() async throws(StorageError) -> SyncReport {
-        try await turn { (turn) throws(StorageError) in
+        try await turn { [self] (turn) throws(StorageError) in
             try Self.requireMember(turn.group)
             try turn.engine.observe()
             try turn.engine.findTooLarge()
-            return SyncReport(of: turn)
+            return SyncReport(of: turn, without: leftOut)
         }
     }
 
@@ -181,7 +181,7 @@ extension SyncDevice {
         _ choose: @escaping @Sendable ([SyncMember]) throws(StorageError) -> SyncMember
     ) async throws(StorageError) -> SyncReport {
         try await turn { [self] (turn) throws(StorageError) in
-            var report = SyncReport(of: turn)
+            var report = SyncReport(of: turn, without: leftOut)
             try reporting(turn, to: &report) { () throws(StorageError) in
                 if code == nil { try Self.requireMember(turn.group) }
                 try turn.engine.pull()
@@ -246,7 +246,7 @@ extension RecoveryCode {
 }
 
 extension SyncReport {
-    fileprivate init(of turn: SyncDevice.Turn) {
+    fileprivate init(of turn: SyncDevice.Turn, without leftOut: [SyncDevice.LeftOut]) {
         let (engine, counts) = (turn.engine, turn.engine.counts)
         self.init(
             device: turn.group.me.text, members: turn.group.members.count, keys: engine.keys.count,
@@ -256,6 +256,7 @@ extension SyncReport {
             pending: engine.duties.subtracting(engine.tooLarge).count,
             tooLarge: engine.tooLarge.intersection(engine.duties).compactMap { engine.keys[$0]?.address }.sorted(),
             keptAside: engine.parked.compactMap { engine.keys[$0]?.address }.sorted(),
+            leftOut: leftOut.map { LeftOut(address: $0.address, reason: $0.reason) },
             removalsToAccept: engine.removalsToAccept, changed: [], conflicts: 0,
             refused: Refused(
                 forged: counts.forged + turn.group.log.refused, foreign: counts.foreign, former: counts.former,

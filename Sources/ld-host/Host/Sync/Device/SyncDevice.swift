@@ -16,8 +16,17 @@ final class SyncDevice: @unchecked Sendable {
         let carrier: TransportCarrier
     }
 
+    /// A key whose value cannot be read, or brought to where the key is now. To the other devices, this one is as one
+    /// that does not know the key yet.
+    struct LeftOut {
+        let key: AnyStorageKey
+        let address: String
+        let reason: String
+    }
+
     let snapshot: RouterSnapshot
     let keys: [SyncedKey]
+    let leftOut: [LeftOut]
     let home: OpenStore
     private let crypto: GroupCrypto
     private let transport: LoadedTransport
@@ -37,13 +46,14 @@ final class SyncDevice: @unchecked Sendable {
     /// May wait.
     ///
     /// - Parameters:
+    ///   - leftOut: Keys that take part as soon as their values can be read.
     ///   - home: A store that keeps what is about no single value.
     ///   - migrations: Those whose older data is not brought any more once another device's value is here.
     ///   - now: Milliseconds since 1970 UTC.
     ///   - machine: The machine's id; `nil` if it has none.
     ///   - applied: Called with the addresses of values that other devices have changed.
     init(
-        _ snapshot: RouterSnapshot, keys: [SyncedKey], home: OpenStore, migrations: MigrationEngine,
+        _ snapshot: RouterSnapshot, keys: [SyncedKey], leftOut: [LeftOut], home: OpenStore, migrations: MigrationEngine,
         now: @escaping @Sendable () -> UInt64, machine: @escaping @Sendable () -> String?,
         applied: @escaping @Sendable ([String]) -> Void
     ) throws(StorageError) {
@@ -72,7 +82,7 @@ final class SyncDevice: @unchecked Sendable {
                 hint: "map the domain to a store that only this device uses: ld-host config set domains.DOMAIN file")
         }
         (self.snapshot, self.keys, self.home, self.now, self.applied) = (snapshot, keys, home, now, applied)
-        (self.migrations, self.machine) = (migrations, machine)
+        (self.migrations, self.machine, self.leftOut) = (migrations, machine, leftOut)
         crypto = try GroupCrypto(try snapshot.crypto.openIfNeeded())
         transport = try slot.openIfNeeded()
         keychain = try snapshot.rings.value(HostSettings.Encryption.defaultService, SyncMembership.account)

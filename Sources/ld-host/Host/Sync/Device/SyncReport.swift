@@ -16,6 +16,14 @@ public struct SyncReport: Hashable, Sendable {
         public var outdated = 0
     }
 
+    /// A key that does not take part until its value can be read.
+    public struct LeftOut: Hashable, Sendable, Codable {
+        /// The key's address.
+        public var address: String
+        /// Why the value cannot be read, or not be brought to where the key is now.
+        public var reason: String
+    }
+
     /// This device's id: 32 hexadecimal digits.
     public var device: String
     /// The number of devices in the group, this one included.
@@ -36,6 +44,8 @@ public struct SyncReport: Hashable, Sendable {
     /// The addresses of values of which another device has published what this device's software cannot read. It is
     /// kept aside until it can, and the device's own value is not published.
     public var keptAside: [String]
+    /// The keys that do not take part, since their values cannot be read here. The others do.
+    public var leftOut: [LeftOut]
     /// The number of removals that wait for consent, since they are so many: see
     /// ``StorageRouter/acceptSyncRemovals()``; 0 if none do.
     public var removalsToAccept: Int

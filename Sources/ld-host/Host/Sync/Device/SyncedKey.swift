@@ -30,6 +30,17 @@ final class SyncedKey: Sendable {
         return kept
     }
 
+    /// Why the value cannot be read; `nil` if it can, or is absent.
+    var reasonToLeaveOut: String? {
+        get async {
+            let (open, value) = (resolved.open, value)
+            do {
+                _ = try await open.wait("reading '\(address)'") { () throws(StorageError) in try value.attributed() }
+                return nil
+            } catch { return error.isOfOneValue ? error.message : nil }
+        }
+    }
+
     /// Whether this device's software can use a value.
     func canUse(_ data: Data, _ attributes: ValueAttributes) -> Bool {
         if let chain = key.chain {
