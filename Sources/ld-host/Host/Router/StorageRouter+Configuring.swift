@@ -12,6 +12,7 @@ extension StorageRouter {
     public func updateStorageConfiguration(_ configuration: StorageConfiguration) async {
         state.withLock { $0.places }.settingsChanged()
         await publishOrFail { $0.storage = configuration }
+        await notePlaces()
     }
 
     /// Sets the sub-directory of this app's files. The next `get` of a typed key brings its value from the old
@@ -19,6 +20,7 @@ extension StorageRouter {
     public func updateFileStorageConfiguration(_ configuration: FileStorageConfiguration) async {
         state.withLock { $0.places }.settingsChanged()
         await publishOrFail { $0.files = configuration }
+        await notePlaces()
     }
 
     /// Sets where master keys are kept and how values are encrypted from now on. Stored values stay readable. After an
@@ -72,6 +74,16 @@ extension StorageRouter {
                 state.configuration = configuration
             }
         }
+        await notePlaces()
+    }
+
+    /// Notes where the catalogs' keys are: a later release may have them elsewhere, and so may an earlier one that is
+    /// used again.
+    private func notePlaces() async {
+        // An invalid configuration is reported by the next call.
+        guard let snapshot = try? await snapshot(), let catalog = snapshot.catalog else { return }
+        await engine(snapshot).note(
+            catalog.entries.map { (.declared, $0.value.descriptor, $0.key.place) }, isUse: false)
     }
 
     /// The configuration in effect.
@@ -99,11 +111,7 @@ extension StorageRouter {
             try self.publish { (state) throws(StorageError) in state.catalogs.append(catalog) }
         }
         try migrationRegistry.add(migrations)
-        let engine = try await engine()
-        await engine.note(
-            catalog.allKeys.compactMap { key in
-                (try? engine.settings.place(of: key.descriptor.domain)).map { (.declared, key.descriptor, $0) }
-            }, isUse: false)
+        await notePlaces()
         await takeEarly(try await snapshot())
     }
 

@@ -225,4 +225,79 @@ import Testing
         try await stored.load()
         #expect(stored.value == "one")
     }
+
+    @Test(
+        "have what a device set after it went back to a release that may not have the newer one's value",
+        arguments: [true, false])
+    func setAfterGoingBack(_ isContinuous: Bool) async throws {
+        let (homes, move) = (try SyncHomes(), Move(second: .encryptedFileSystem()))
+        let (_, second) = try await homes.pair([.key(move.old)])
+        try await second.set("one", for: move.old)
+        try await start(homes, 1, move.new).sync()
+        let back = try await start(homes, 1, move.old)
+        // The encrypted value may not become a plain one.
+        await #expect(throws: MigrationError.self) { try await back.get(move.old) }
+        if isContinuous {
+            let (reports, report) = AsyncStream<Void>.makeStream()
+            let syncing = Task { try await back.syncContinuously { _ in report.yield() } }
+            for await _ in reports { break }
+            try await back.set("two", for: move.old)
+            // The key is not watched yet: the next round, once a minute or with news, finds it.
+            let news: StorageKey<String> = MigrationHome.synced("news", .userDefaults())
+            let other = try await homes.router(0, [.key(move.old), .key(news)])
+            try await other.set("news", for: news)
+            try await other.sync()
+            while (try? await other.get(move.old)) != "two" { try await other.sync() }
+            syncing.cancel()
+            _ = await syncing.result
+        } else {
+            try await back.sync()
+            try await back.set("two", for: move.old)
+            try await back.sync()
+        }
+        let updated = try await start(homes, 0, move.new)
+        try await updated.sync()
+        #expect(try await updated.get(move.new) == "two")
+    }
+
+    @Test("go on as before if one skips the release between two moves of a key, with other keys changed meanwhile")
+    func movedTwice() async throws {
+        let homes = try SyncHomes()
+        let (first, third) = (Move().old, Move(second: .keychain(service: "tests")).new)
+        let middle = Move(second: .custom(name: "rows")).new
+        let note: StorageKey<String> = MigrationHome.synced("note", .userDefaults())
+        let (one, two) = try await homes.pair([.key(first), .key(note)])
+        try await one.set("one", for: first)
+        try await one.sync()
+        try await two.set("two", for: first)
+        try await two.set("theirs", for: note)
+        try await two.sync()
+        // Release 2 only reads.
+        #expect(try await homes.router(0, [.key(middle), .key(note)]).get(middle) == "one")
+        let back = try await homes.router(0, [.key(first), .key(note)])
+        try await back.set("mine", for: note)
+        let last = try await homes.router(0, [.key(third), .key(note)])
+        try await last.sync()
+        // It was no older image of the device, whose values count less.
+        #expect(try await last.get(note) == "mine")
+        #expect(try await last.get(third) == "two")
+    }
+
+    @Test("know a place from a release whose sub-directory was set after its catalog, though it was not used there")
+    func declaredLater() async throws {
+        let homes = try SyncHomes()
+        let key = Move(first: .fileSystem()).old
+        let (first, _) = try await homes.pair([.key(key)])
+        try await first.set("one", for: key)
+        for index in [0, 1] {
+            let release = try await start(homes, index, key)
+            await release.updateFileStorageConfiguration(FileStorageConfiguration(subDirectory: "two"))
+            if index == 0 { continue }
+            try await release.set("two", for: key)
+            try await release.sync()
+        }
+        let back = try await start(homes, 0, key)
+        try await back.sync()
+        #expect(try await back.get(key) == "two")
+    }
 }

@@ -13,7 +13,7 @@ extension SyncEngine {
         // Nobody publishes it yet, which would look as if the group had removed it.
         guard !progress.isJoining, let origin = replica.origin(of: address), origin.digest == StableHash.of(value.data)
         else { return nil }
-        let former = entries[try name(of: origin.address)]?.state
+        let former = try lastFormerState(of: address, origin)?.state
         var state: SyncEntry.State
         if let former, former.hash == hash {
             state = former
@@ -33,6 +33,18 @@ extension SyncEngine {
         return state
     }
 
+    /// The latest that is known of a key at the places where it was before, and its name there. That need not be the
+    /// place from which the value was brought: the device may not have synced in the releases between.
+    private func lastFormerState(
+        of address: String, _ origin: SyncOrigin
+    ) throws(StorageError) -> (name: String, state: SyncEntry.State)? {
+        let name = try name(of: address)
+        var names = Set(formerNames.filter { $0.name == name }.map(\.former))
+        names.insert(try self.name(of: origin.address))
+        return names.compactMap { name in entries[name]?.state.map { (name, $0) } }
+            .max { $0.state.version < $1.state.version }
+    }
+
     /// Notes that values were removed where their keys were before the app was updated, unless they expired there.
     func noticeFormerRemovals() throws(StorageError) {
         guard !progress.isJoining else { return }
@@ -40,10 +52,9 @@ extension SyncEngine {
             guard let origin = replica.origin(of: key.address), origin.digest == nil, entries[name]?.state == nil,
                 try replica.read(key.address) == nil
             else { continue }
-            let former = try self.name(of: origin.address)
-            guard var entry = entries[former], let state = entry.state, !state.hasExpired(by: clock.now) else {
-                continue
-            }
+            guard let (former, state) = try lastFormerState(of: key.address, origin), var entry = entries[former],
+                !state.hasExpired(by: clock.now)
+            else { continue }
             var removal = state
             if state.hash != nil {
                 let time = clock.time(ofChangeAt: nil, after: state.version.time)
