@@ -18,6 +18,8 @@ import Testing
             for _ in 0..<Int.random(in: 5...25, using: &generator) { try group.step(&generator) }
             group.clock += 1_000_000
             try group.settle()
+            // All may have been removed but those who joined by others' codes while these were open.
+            guard group.isHonest || !group.members.isEmpty else { continue }
             check(group, seed)
             let members = try #require(group.members.first?.state.members, "seed \(seed)")
             #expect(group.accepted.isSubset(of: members.map(\.id)), "seed \(seed): a device was lost")

@@ -220,9 +220,9 @@ extension GroupLog {
 
     /// Keeps a join that does not count under each invite that does: a sign that somebody else may have the key.
     private mutating func keepJoinsInVain(_ verdicts: GroupVerdicts) {
-        let members = Set(verdicts.members)
+        let (members, lasting) = (Set(verdicts.members), verdicts.lasting)
         var invites: Set<EntryID> = []
-        for number in verdicts.order where !kept.contains(number) && graph.isClosed(kept, before: number) {
+        for number in verdicts.order where !kept.contains(number) && graph.isClosed(lasting, before: number) {
             let entry = graph.entries[number]
             guard case .join(let invite, _) = entry.body, !members.contains(entry.author),
                 let place = graph.number(of: invite), verdicts.isValid(place), invites.insert(invite).inserted

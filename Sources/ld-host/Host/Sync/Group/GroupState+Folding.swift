@@ -22,6 +22,8 @@ private struct GroupFolding {
     private let eraStart: Int?
     /// All that start an epoch of the era.
     private let era: [Int]
+    /// What every device keeps.
+    private let lasting: NumberSet
     let members: Set<DeviceID>
     let removed: Set<DeviceID>
     let forgotten: Set<DeviceID>
@@ -29,6 +31,7 @@ private struct GroupFolding {
     init(_ graph: GroupGraph, _ verdicts: GroupVerdicts) {
         self.graph = graph
         self.verdicts = verdicts
+        lasting = verdicts.lasting
         members = Set(verdicts.members)
         removed = Set(verdicts.joined.filter { !verdicts.removals(of: $0).isEmpty })
         forgotten = Set(verdicts.joined).subtracting(members).subtracting(removed)
@@ -82,8 +85,11 @@ private struct GroupFolding {
         }
     }
 
-    /// Whether a join shows that its author has the code, and is no member that has the key anyway.
-    private func isUse(_ join: Int) -> Bool { verdicts.isValid(join) || !members.contains(graph.authors[join]) }
+    /// Whether a join shows that its author has the code, and is no member that has the key anyway. One after an entry
+    /// that nobody keeps cannot be kept, and says nothing: what is kept says what all say.
+    private func isUse(_ join: Int) -> Bool {
+        verdicts.isValid(join) || !members.contains(graph.authors[join]) && graph.isClosed(lasting, before: join)
+    }
 
     /// The valid invites.
     private var invites: [Int] {

@@ -85,6 +85,11 @@ struct GroupVerdicts {
         }
     }
 
+    /// The entries that count, and all that they come after: every device keeps these.
+    var lasting: NumberSet {
+        graph.closure(of: order.reduce(into: NumberSet()) { if isValid($1) { $0.insert($1) } })
+    }
+
     /// Whether the entry counts.
     func isValid(_ entry: Int) -> Bool { verdicts[entry] == true }
 
