@@ -9,6 +9,9 @@
  *   stream COUNT      changes of so many keys, as fast as they can be set; nanoseconds of one, to the last one's arrival
  *   join COUNT        copies the records of so many keys from a file, opens them and stores them in an empty database;
  *                     nanoseconds of one. The file is made beforehand
+ *   prove TIMES       signatures of one record, with Ed25519, each made and checked; nanoseconds of one
+ *   check TIMES       signatures of 64 records, each checked with the tree of hashes that it covers; nanoseconds for one
+ *                     record
  *
  * Three threads, as three programs have to be: an app sets a value durably. A publisher stores in its outbox, durably,
  * what it is about to publish; it seals the record, and appends it to a file that it synchronizes, or publishes it to a
@@ -370,6 +373,36 @@ static double join(long count) {
     return (end - start) / (double)count;
 }
 
+/* Signatures as records have them: made and checked, or checked with the tree of 64 records. */
+static double sign(long times, int whole_tree) {
+    EVP_PKEY *key = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
+    EVP_MD_CTX *signing = EVP_MD_CTX_new(), *checking = EVP_MD_CTX_new();
+    unsigned char message[64] = {0}, signature[64], leaf[record_size] = {0}, digest[32];
+    if (key == NULL || signing == NULL || checking == NULL) fail("no key");
+    double passed = 0;
+    for (long i = 0; i < times; i++) {
+        size_t size = sizeof(signature);
+        message[0]++;
+        double start = nanoseconds();
+        if (EVP_DigestSignInit(signing, NULL, NULL, NULL, key) != 1
+            || EVP_DigestSign(signing, signature, &size, message, sizeof(message)) != 1) fail("signing");
+        EVP_MD_CTX_reset(signing);
+        if (whole_tree) start = nanoseconds();
+        if (EVP_DigestVerifyInit(checking, NULL, NULL, NULL, key) != 1
+            || EVP_DigestVerify(checking, signature, size, message, sizeof(message)) != 1) fail("checking");
+        EVP_MD_CTX_reset(checking);
+        for (int node = 0; whole_tree && node < 2 * 64 - 1; node++) {
+            const size_t bytes = node < 64 ? sizeof(leaf) : 48;
+            if (EVP_Q_digest(NULL, "SHA256", NULL, leaf, bytes, digest, NULL) != 1) fail("hashing");
+        }
+        passed += nanoseconds() - start;
+    }
+    EVP_MD_CTX_free(signing);
+    EVP_MD_CTX_free(checking);
+    EVP_PKEY_free(key);
+    return passed / (double)times / (whole_tree ? 64 : 1);
+}
+
 int main(int argc, char **argv) {
     if (argc < 3) return 2;
     folder = argv[2];
@@ -406,6 +439,8 @@ int main(int argc, char **argv) {
             answer = (nanoseconds() - start) / (double)count;
         } else if (strcmp(action, "join") == 0) {
             answer = join(count);
+        } else if (strcmp(action, "prove") == 0 || strcmp(action, "check") == 0) {
+            answer = sign(count, action[0] == 'c');
         } else fail(action);
         printf("%.1f\n", answer);
         fflush(stdout);
