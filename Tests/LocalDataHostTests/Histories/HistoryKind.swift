@@ -78,8 +78,6 @@ enum HistoryKind: String, CaseIterable, Sendable {
         ],
         [.places, .returns, .names, .skips, .catalogs, .backups, .removals, .secondApp, .batches],
         [.places, .chains, .types, .policies, .backups, .skips, .updates],
-        // Without removals: two devices that remove and set a key at the same time, before one of them is updated, do
-        // not agree yet on which came later.
-        [.devices, .places, .returns, .skips, .downgrades, .batches, .databases, .subDirectories],
+        [.devices, .places, .returns, .skips, .downgrades, .removals, .batches, .databases, .subDirectories],
     ]
 }

@@ -68,6 +68,8 @@ extension HistoryModel {
             let synced = values[app][value].synced
             values[app][value].stamp = synced.content == nil ? synced.stamp : number
         }
+        let known = values[app][value].addresses.compactMap { group[$0] } + [values[app][value]]
+        let isRefused = isRefused && known.contains { $0.content != nil || $0.isUnknown }
         if isRefused { values[app][value].stamp = number }
         defer { values[app][value].synced = (values[app][value].content, values[app][value].stamp) }
         if isRefused { values[app][value].isUnknown = true }

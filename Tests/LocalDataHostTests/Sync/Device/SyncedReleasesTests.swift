@@ -134,6 +134,17 @@ import Testing
         for router in [later, updated] {
             await #expect(throws: StorageError.notFound) { try await router.get(move.new) }
         }
+        // Nor when the removal is forgotten, since all have it: what was published at the old place still is.
+        for _ in 0..<2 {
+            let (first, second) = (try await start(homes, 0, move.new), try await start(homes, 1, move.new))
+            try await settle(first, second)
+            for router in [first, second] {
+                await #expect(throws: StorageError.notFound) { try await router.get(move.new) }
+            }
+        }
+        try await later.set("again", for: move.new)
+        try await settle(later, updated)
+        #expect(try await updated.get(move.new) == "again")
     }
 
     @Test("do not get back what the older release has removed", arguments: [0, 1], [true, false])

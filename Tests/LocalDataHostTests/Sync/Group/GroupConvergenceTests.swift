@@ -52,8 +52,8 @@ import Testing
     /// Makes honest members do their next steps: exchange everything, and rekey if necessary.
     private func checkRecovery(_ group: RandomGroup, _ seed: UInt64) throws {
         var devices = group.devices
-        // Twice: what one has taken for void, and passes on only when it knows more, may be another one's own entry from
-        // before it was restored.
+        // Twice: what one has taken for void, and passes on only when it knows more, may be another one's own entry
+        // from before it was restored.
         for _ in 0..<2 { try exchange(&devices) }
         for _ in 0..<2 where devices[0].state.needsRekey || devices[0].state.isKnownByCode {
             guard let index = devices.firstIndex(where: { $0.id == devices[0].state.members.first?.id }) else { break }

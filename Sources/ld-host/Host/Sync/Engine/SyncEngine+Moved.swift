@@ -75,12 +75,20 @@ extension SyncEngine {
     func takeFormer() throws(StorageError) {
         guard !progress.isJoining else { return }
         for (name, former) in formerNames where parked.contains(former) {
-            guard let key = keys[name], let remote = try parkedVersion(former),
-                remote.value.map({ replica.canUse($0.data, $0.attributes, at: key.address) }) ?? true
+            guard let key = keys[name], var entry = entries[former], let remote = try parkedVersion(former),
+                entry.passed.map({ $0 < remote.version }) ?? true
             else { continue }
             let local = try current(name, key.address)
-            guard !local.entry.isHeld, remote.value != nil || local.value != nil,
-                local.entry.state.map({ $0.version < remote.version && !$0.history.includes(remote.version) }) ?? true
+            guard !local.entry.isHeld else { continue }
+            if let state = local.entry.state, remote.version < state.version {
+                // A removal is forgotten when all have it, and would not keep this from counting then.
+                entry.passed = state.version
+                try commit([SyncChange(name: former, entry: entry)])
+                continue
+            }
+            guard remote.value.map({ replica.canUse($0.data, $0.attributes, at: key.address) }) ?? true,
+                remote.value != nil || local.value != nil,
+                local.entry.state.map({ $0.version != remote.version && !$0.history.includes(remote.version) }) ?? true
             else { continue }
             var change = try merge(kept(remote, at: key.address), into: local, name: name)
             if case .remove = change.value {

@@ -55,6 +55,9 @@ package struct SyncEntry: Hashable, Sendable {
     package var isRequested = false
     /// Whether a record is kept aside, which this device's software cannot use.
     package var isParked = false
+    /// A version that the key has had at its present address, and that what is kept aside here is older than. That does
+    /// not count for the key any more, also when a removal there is forgotten.
+    package var passed: SyncVersion?
     /// Whether the value was there before the device was forgotten by its group, and goes if the group does not have
     /// it.
     package var isFormer = false
@@ -76,6 +79,7 @@ package struct SyncEntry: Hashable, Sendable {
         published.merge(other.published) { $0.counter < $1.counter ? $1 : $0 }
         lost.merge(other.lost) { max($0, $1) }
         isParked = isParked || other.isParked
+        passed = [passed, other.passed].compactMap { $0 }.max()
     }
 
     /// Whether it is a removal that nobody publishes.
@@ -85,18 +89,20 @@ package struct SyncEntry: Hashable, Sendable {
 }
 
 extension SyncEntry {
-    /// The latest version of the stored form: the second has the expiry of values. Entries without one keep the first.
-    static let version: UInt8 = 2
+    /// The latest version of the stored form: the second has the expiry of values, the third what has passed. Entries
+    /// without these keep the first.
+    static let version: UInt8 = 3
 
     package func encoded() -> Data {
         let hasExpiry = [state, pending].contains { $0?.expires != nil }
-        var writer = ByteWriter(.bigEndian, [hasExpiry ? 2 : 1])
+        var writer = ByteWriter(.bigEndian, [passed != nil ? 3 : hasExpiry ? 2 : 1])
         let flags: [Bool] = [
             state != nil, state?.hash != nil, pending != nil, pending?.hash != nil, isHeld, isRequested, isParked,
             isFormer,
         ]
         writer.add(flags.enumerated().reduce(UInt8(0)) { $0 | ($1.element ? 1 << UInt8($1.offset) : 0) })
         writer.add(address)
+        if let passed { writer.add(passed) }
         for state in [state, pending] {
             guard let state else { continue }
             writer.add(state.version)
@@ -130,9 +136,13 @@ extension SyncEntry {
         else { return nil }
         func flag(_ index: Int) -> Bool { flags >> UInt8(index) & 1 == 1 }
         self.init(address: address)
+        if form == 3 {
+            guard let version = reader.syncVersion() else { return nil }
+            passed = version
+        }
         for (index, path) in [(0, \SyncEntry.state), (2, \SyncEntry.pending)] where flag(index) {
             guard let version = reader.syncVersion(), let history = reader.history(),
-                let marks = reader.number(UInt8.self), marks < 1 << form
+                let marks = reader.number(UInt8.self), marks < 1 << min(form, 2)
             else { return nil }
             var (hash, expires): (SyncHash?, Int64?)
             if marks & 2 != 0 {
