@@ -22,8 +22,9 @@ extension MigrationEngine {
                 + "the source's sync policy, or take that of the source away")
     }
 
-    /// - Throws: `migrationInProgress` if a key has no value, and this device leaves one that took part in sync to the
-    ///   device that leads the sync group: an app that takes the value for absent would store its default over it.
+    /// - Throws: `migrationInProgress` if a key has no value, and the device that leads the sync group is to migrate
+    ///   one that took part in sync, whether or not this device has it: an app that takes the value for absent would
+    ///   store its default over it.
     func requireNothingWaits(for key: AnyStorageKey, _ migrations: [AnyStorageMigration]) async throws {
         for migration in migrations where migration.effect == .brings {
             // What only this device has may be nothing that another one brings.
@@ -32,14 +33,31 @@ extension MigrationEngine {
                 let reason = try await reasonToWait(migration)
             else { continue }
             let resolved = try await access.resolveUnlisted(KeyReference(key))
-            guard try await !resolved.exists(), try await hasPendingData(for: key, resolved) else { return }
+            if try await resolved.exists() { return }
             let list = synced.map { "'\($0.address)'" }.joined(separator: " and ")
+            let whose: String
+            if try await hasPendingData(for: key, resolved) {
+                whose = "this device has an older one"
+            } else if try await isOneKeptAside(of: synced) {
+                whose = "another device of the sync group has an older one"
+            } else {
+                continue
+            }
             throw MigrationError(
                 of: migration.id,
                 MigrationError(
-                    .migrationInProgress,
-                    "'\(resolved.address)' has no value yet, and this device has an older one in \(list): \(reason)"))
+                    .migrationInProgress, "'\(resolved.address)' has no value yet, and \(whose) in \(list): \(reason)"))
         }
+    }
+
+    /// Whether other devices have published a value of one of the keys that this device has never had: an earlier
+    /// release of the app knew the key.
+    private func isOneKeptAside(of keys: [AnyStorageKey]) async throws -> Bool {
+        for key in keys {
+            let resolved = try await access.resolveUnlisted(KeyReference(key))
+            if try await isKeptAside(resolved) { return true }
+        }
+        return false
     }
 
     /// The names of the sources whose values a bulk migration leaves to the device that leads the sync group.

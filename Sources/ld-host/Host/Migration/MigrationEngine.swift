@@ -7,6 +7,8 @@ struct MigrationEngine: Sendable {
     let registry: MigrationRegistry
     /// Whether this device leads its sync group; `nil` if it is in none, or nothing carries its values.
     var standing: @Sendable () async throws(StorageError) -> SyncStanding? = { () throws(StorageError) in nil }
+    /// Whether another device of the group has published a value of a key that this device's app does not have.
+    var isKeptAside: @Sendable (ResolvedKey) async throws(StorageError) -> Bool = { (_) throws(StorageError) in false }
 
     var snapshot: RouterSnapshot { access.snapshot }
     var settings: HostSettings { snapshot.settings }

@@ -12,7 +12,8 @@ extension StorageRouter {
     func engine(_ snapshot: RouterSnapshot) -> MigrationEngine {
         MigrationEngine(
             access: StoreAccess(snapshot: snapshot), registry: migrationRegistry,
-            standing: { () throws(StorageError) in try await SyncDevice.standing(snapshot) })
+            standing: { () throws(StorageError) in try await SyncDevice.standing(snapshot) },
+            isKeptAside: { (key) throws(StorageError) in try await SyncDevice.isKeptAside(at: key, snapshot) })
     }
 
     /// Runs the migration of a key now, whether or not the key has a value.

@@ -210,15 +210,53 @@ import Testing
         for router in [third, other] { #expect(try await router.get(move.old) == "three") }
     }
 
+    /// The key as release 2 has it, under another name.
+    private func renamed(from old: StorageKey<String>) -> StorageKey<String> {
+        StorageKey(
+            name: "colour", domain: old.domain, security: .none, owner: "tests", description: "a key for tests",
+            syncPolicy: .automaticSmall
+        ) { key in AnyStorageMigration(SimpleLegacyMigration(destinationKey: key, sourceKey: .key(old))) }
+    }
+
+    @Test(
+        "store no default over a value with a new name that only the other device has had",
+        arguments: [StorageDomain.userDefaults(), .fileSystem()], [true, false])
+    func renamedElsewhere(_ domain: StorageDomain, _ hasSyncedBefore: Bool) async throws {
+        let homes = try SyncHomes()
+        let old: StorageKey<String> = MigrationHome.synced("theme", domain)
+        let new = renamed(from: old)
+        let (first, older) = try await homes.pair([.key(old)])
+        if hasSyncedBefore { try await older.sync() }
+        let second = try await homes.router(1, [.key(new)])
+        try await first.set("one", for: old)
+        try await first.sync()
+        try await second.sync()
+        let error = await MigrationError.of { try await second.get(new) }
+        #expect(error?.message.contains("another device of the sync group has an older one") == true, "\(error as Any)")
+        #expect(error?.message.contains("'first'") == true)
+        let stored = StoredValue(new, default: "light", router: second)
+        await #expect(throws: MigrationError.self) { try await stored.load() }
+        // What is removed there is no value to wait for.
+        try await first.remove(old)
+        try await settle(first, second)
+        await #expect(throws: StorageError.notFound) { try await second.get(new) }
+        try await first.set("two", for: old)
+        try await settle(first, second)
+        await #expect(throws: MigrationError.self) { try await second.get(new) }
+        let updated = try await homes.router(0, [.key(new)])
+        #expect(try await updated.get(new) == "two")
+        try await settle(updated, second)
+        #expect(try await second.get(new) == "two")
+        try await stored.load()
+        #expect(stored.value == "two")
+    }
+
     @Test("name the device that a value with a new name waits for, and store no default over it")
     func renamed() async throws {
         let homes = try SyncHomes()
         let move = Move()
         try await older(homes, move)
-        let new = StorageKey<String>(
-            name: "colour", domain: .userDefaults(), security: .none, owner: "tests", description: "a key for tests",
-            syncPolicy: .automaticSmall
-        ) { key in AnyStorageMigration(SimpleLegacyMigration(destinationKey: key, sourceKey: .key(move.old))) }
+        let new = renamed(from: move.old)
         let second = try await homes.router(1, [.key(new)])
         for _ in 0..<2 {
             let error = await MigrationError.of { try await second.get(new) }

@@ -18,6 +18,26 @@ extension SyncDevice {
         }
     }
 
+    /// Whether another device has published a value of a key that this device's app does not take part with. Needs the
+    /// group's keys.
+    static func isKeptAside(at key: ResolvedKey, _ snapshot: RouterSnapshot) async throws(StorageError) -> Bool {
+        let home = try snapshot.slot(for: homeDomain)
+        return try await onIOThread { () throws(StorageError) in
+            let crypto = try GroupCrypto(try snapshot.crypto.openIfNeeded())
+            let keychain = try snapshot.rings.value(HostSettings.Encryption.defaultService, SyncMembership.account)
+            guard let membership = try SyncMembership.load(from: keychain, crypto) else { return false }
+            let name = try RecordSealer.name(of: "\(key.address)", membership.keys, crypto)
+            // An earlier release of the app may have had the entry in the key's store.
+            for store in [try home.openIfNeeded(), key.open] {
+                guard let data = try SyncPlace.entry(name, in: store).valueNow(), let entry = SyncEntry(data),
+                    entry.isParked
+                else { continue }
+                return entry.published.values.max { $0.version < $1.version }?.kind == .value
+            }
+            return false
+        }
+    }
+
     /// Stores it, in a turn.
     func keepStanding(_ standing: SyncStanding?) throws(StorageError) {
         let place = try SyncPlace.standing(in: home)

@@ -177,16 +177,21 @@ extension RecordSealer {
     /// The name of an address's record: 32 lower-case hexadecimal digits of a keyed hash. It tells nobody outside the
     /// group which address that is, not even one who guesses it.
     package func name(of address: String) throws(StorageError) -> String {
-        try hash(.name, of: address.utf8, from: keys.nameKey).text
+        try Self.name(of: address, keys, crypto)
     }
+
+    /// The same without a group's log.
+    static func name(
+        of address: String, _ keys: GroupKeys, _ crypto: GroupCrypto
+    ) throws(StorageError) -> String { try hash(.name, of: address.utf8, from: keys.nameKey, crypto).text }
 
     /// A keyed hash of a value, by which changes are noticed.
     package func hash(of value: Data) throws(StorageError) -> SyncHash {
-        try hash(.valueHash, of: value, from: keys.hashKey)
+        try Self.hash(.valueHash, of: value, from: keys.hashKey, crypto)
     }
 
-    private func hash(
-        _ label: GroupLabel, of bytes: some Collection<UInt8>, from key: SecretBytes
+    private static func hash(
+        _ label: GroupLabel, of bytes: some Collection<UInt8>, from key: SecretBytes, _ crypto: GroupCrypto
     ) throws(StorageError) -> SyncHash {
         let outcome: Result<SyncHash, StorageError> = withUnsafeTemporaryAllocation(
             byteCount: SyncHash.size, alignment: 8
