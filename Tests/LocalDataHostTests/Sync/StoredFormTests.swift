@@ -38,6 +38,8 @@ struct StoredFormTests {
         + "68000007000000000000000100000000000000020317979cfe362a0000000102030405060708090a0b0c0d0e0f000000"
         + "0000000006000100000000000000010000000000000002000000000000000301018bcfe5680000070000000000000001"
         + "00000000000000025f7b7fbcb0b7eeb7"
+    private static let frozenPassed =
+        "03400003612f62018bcfe5680000070000000000000001000000000000000200000000000000000000e62eefadf93ad203"
     private static let frozenLosses =
         "01000003612f62000000000000000000000001000000000000000100000000000000020000000000000009053ad3751fd156e8"
     private static let frozenProgress =
@@ -68,6 +70,10 @@ struct StoredFormTests {
         expiring.state?.expires = 1_700_000_000_000_000_000
         #expect(hex(expiring.encoded()) == Self.frozenExpiry)
         #expect(SyncEntry(bytes(Self.frozenExpiry)) == expiring)
+        var passed = SyncEntry(address: "a/b")
+        (passed.isParked, passed.passed) = (true, Self.entry.state?.version)
+        #expect(hex(passed.encoded()) == Self.frozenPassed)
+        #expect(SyncEntry(bytes(Self.frozenPassed)) == passed)
         var losing = SyncEntry(address: "a/b")
         losing.lost = [Self.one: 9]
         #expect(hex(losing.encoded()) == Self.frozenLosses)
@@ -87,7 +93,7 @@ struct StoredFormTests {
 
     /// Valid bytes of a version that no program writes yet.
     private func later(_ data: Data) -> Data {
-        var writer = ByteWriter(.bigEndian, [3])
+        var writer = ByteWriter(.bigEndian, [4])
         writer.add(data.dropFirst().dropLast(8))
         writer.addHash()
         return Data(writer.bytes)
