@@ -30,18 +30,33 @@ struct ValueTests {
 
     @Test("of 20 MiB are written and read in pieces, with little memory")
     func large() throws {
-        let before = try Self.peak()
-        try store.write("large", seed: 7, pieces: 320)
-        let digest = try store.digest("large")
-        let after = try Self.peak()
+        var digest: (hash: UInt64, size: Int) = (0, 0)
+        var grown = Int.max
+        // What other tests of this process need meanwhile counts, too: not every time.
+        for _ in 0..<5 where grown >= Self.exchange {
+            Self.forgetPeak()
+            let before = try Self.peak()
+            try store.write("large", seed: 7, pieces: 320)
+            digest = try store.digest("large")
+            grown = min(grown, try Self.peak() - before)
+        }
         #expect(digest.size == 20 << 20)
-        // Twice the data of one exchange, in libpq's buffers and in the store's.
-        #expect(after - before < 16 << 10, "\(after - before) KiB")
+        #expect(grown < Self.exchange, "\(grown) KiB")
         let whole = try #require(try store.get("large"))
         #expect(whole.count == 20 << 20)
         #expect(whole.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 } == digest.hash)
         try store.set("large", "small")
         #expect(try server.run("SELECT count(*) FROM \(store.schema).piece") == ["0"])
+    }
+
+    /// Twice the data of one exchange, in libpq's buffers and in the store's, in KiB.
+    private static let exchange = 16 << 10
+
+    /// Lets the peak begin with what this process needs now.
+    private static func forgetPeak() {
+        let file = FileHandle(forWritingAtPath: "/proc/self/clear_refs")
+        try? file?.write(contentsOf: Data("5".utf8))
+        try? file?.close()
     }
 
     /// This process's peak of memory, in KiB.
