@@ -38,11 +38,15 @@ extension SyncEngine {
     private func lastFormerState(
         of address: String, _ origin: SyncOrigin
     ) throws(StorageError) -> (name: String, state: SyncEntry.State)? {
-        let name = try name(of: address)
-        var names = Set(formerNames.filter { $0.name == name }.map(\.former))
-        names.insert(try self.name(of: origin.address))
-        return names.compactMap { name in entries[name]?.state.map { (name, $0) } }
-            .max { $0.state.version < $1.state.version }
+        var last: (name: String, state: SyncEntry.State)?
+        for address in replica.formerAddresses(of: address) + [origin.address] {
+            let name = try name(of: address)
+            guard let state = entries[name]?.state, last.map({ $0.state.version < state.version }) ?? true else {
+                continue
+            }
+            last = (name, state)
+        }
+        return last
     }
 
     /// Notes that values were removed where their keys were before the app was updated, unless they expired there.
