@@ -82,6 +82,33 @@ import Testing
         #expect(!device.log.owesEpoch(device.id, at: 9002))
     }
 
+    @Test("devices that join by codes after their end, and vouch for each other, take nobody's place")
+    func vouchingAgainst() throws {
+        var device = try group(of: ["a"])[0]
+        let codes = [try device.invite(until: 3000), try device.invite(until: 3000)]
+        let copy = device
+        var new = try joining(device, codes[0], "b", at: 2000)
+        try new.answer(at: 2001)
+        try device.take(new, at: 2002)
+        try device.answer(at: 2002)
+        // The time of the code that nobody has used is over.
+        try device.answer(at: 9000)
+        // Whether each of them counts seems to depend on the other one.
+        var thieves = try codes.map { try joining(copy, $0, "thief", at: 1) }
+        for _ in 0..<2 {
+            try exchange(&thieves)
+            for index in thieves.indices { try thieves[index].answer(at: 2) }
+        }
+        for thief in thieves {
+            try device.take(thief, at: 9001)
+            try device.answer(at: 9001)
+            try new.receive(device)
+            try new.receive(thief)
+            #expect(names(of: device) == ["a", "b"] && names(of: new) == ["a", "b"])
+            #expect(device.state == new.state && device.hasCurrentKey && new.hasCurrentKey)
+        }
+    }
+
     @Test("a removed device that has an open code makes members begin one epoch, and ends that code")
     func burnt() throws {
         var devices = try group(of: ["a", "b", "c"])

@@ -22,15 +22,22 @@ extension GroupVerdicts {
     /// - Parameter other: Taken in by an entry that is not this one and not after it.
     private func isTakenIn(_ join: Int, under invite: Int, unknownTo other: Int?) -> Answer {
         let witnesses = followers[join].reduce(into: [Int]()) { witnesses, entry in
+            let author = graph.authors[entry]
             let isLater = other.map { $0 == entry || graph.comes($0, before: entry) } ?? false
-            if !isLater, graph.authors[entry] != graph.authors[join] { witnesses.append(entry) }
+            // Devices that join by several codes do not vouch for each other. Their entries are not even asked whether
+            // they count: that can depend on this join, and a circle decides by other rules than this one.
+            guard !isLater, author != graph.authors[join],
+                joins(of: author).contains(where: { graph.comes($0, before: invite) })
+            else { return }
+            witnesses.append(entry)
         }
         return Answer.any(witnesses) { entry in
-            // Devices that join by several codes do not vouch for each other.
+            // A void entry says nothing, whether its author has standing is known or not.
+            guard answer(entry) != .no else { return .no }
             switch standing(of: graph.authors[entry], at: entry) {
-            case .member(let own): graph.comes(own, before: invite) ? answer(entry) : .no
-            case .none: .no
-            case .open: .open
+            case .member(let own): return graph.comes(own, before: invite) ? answer(entry) : .no
+            case .none: return .no
+            case .open: return .open
             }
         }
     }
