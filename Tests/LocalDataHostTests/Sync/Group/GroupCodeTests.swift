@@ -68,6 +68,24 @@ import Testing
         }
     }
 
+    @Test("joins by the invitation of a device whose own join arrives too late do not count either")
+    func lateChain() throws {
+        var devices = try makeGroup(of: ["a", "b"], try GroupProvider.openssl.crypto())
+        let code = try devices[1].invite(until: 3000)
+        var phone = try joining(devices[1], code, "phone", at: 2500)
+        let other = try phone.invite(until: 3500, at: 2600)
+        let watch = try joining(phone, other, "watch", at: 2700)
+        for (index, time) in [(0, UInt64(9000)), (1, 9001)] {
+            try devices[index].take(watch, at: time)
+            try devices[index].answer(at: time)
+        }
+        try exchange(&devices)
+        for device in devices {
+            #expect(device.state == devices[0].state && device.state.members.map(\.name) == ["a", "b"])
+            #expect(try device.hasCurrentKey && !CodeFinder(code: code).opensCurrent(device))
+        }
+    }
+
     @Test("a join that another member has taken in in time counts for those that learn of it later, too")
     func takenIn() throws {
         var devices = try makeGroup(of: ["a", "b"], try GroupProvider.openssl.crypto())

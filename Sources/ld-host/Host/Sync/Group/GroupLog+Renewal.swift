@@ -49,8 +49,13 @@ extension GroupLog {
                 late.contains { $0 == number || graph.comes($0, before: number) }
             }.map { graph.entries[$0].id })
         base.add(contentsOf: entries)
+        // The invite of a late join can be that of a device whose own join is late. No entry can name it then, and it
+        // is void as soon as that join is.
+        let named = base.graph.closure(of: base.valid)
         let invites = late.compactMap { number -> EntryID? in
-            if case .join(let invite, _) = graph.entries[number].body { invite } else { nil }
+            guard case .join(let invite, _) = graph.entries[number].body, let place = base.graph.number(of: invite)
+            else { return nil }
+            return named.contains(place) ? invite : nil
         }
         _ = try base.rekey(by: device, at: time, naming: invites)
         base.heldBack = []
