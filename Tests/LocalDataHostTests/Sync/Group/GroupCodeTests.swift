@@ -176,6 +176,30 @@ import Testing
         #expect(devices[0].state.members.map(\.name) == ["a"])
     }
 
+    @Test("a code that the only device left has ended lets nobody in in its place, though others had forgotten it")
+    func ofForgottenByForgotten() throws {
+        var devices = try makeGroup(of: ["a", "b", "c"], try GroupProvider.openssl.crypto())
+        let code = try devices[2].invite(until: 3000)
+        let copy = devices[2]
+        // Each time, the others do not know of it yet.
+        try devices[0].forget(devices[2].id)
+        try devices[1].forget(devices[0].id)
+        try devices[1].remove(devices[1].id)
+        for index in 1...2 { try devices[0].receive(devices[index]) }
+        #expect(devices[0].state.members.map(\.name) == ["a"])
+        try devices[0].answer(at: 9000)
+        #expect(devices[0].state.invitations.isEmpty)
+        var thief = try joining(copy, code, "thief", at: 2500)
+        try thief.answer(at: 2500)
+        try devices[0].take(thief, at: 9001)
+        try devices[0].answer(at: 9001)
+        try devices[1].receive(devices[0])
+        for device in devices[...1] {
+            #expect(device.state.members.map(\.name) == ["a"] && device.state == devices[0].state)
+            #expect(try !CodeFinder(code: code).opensCurrent(device))
+        }
+    }
+
     @Test("a removed device that names invitations which members have used ends none of them")
     func thiefEnds() throws {
         var devices = try makeGroup(of: ["a", "b", "c"], try GroupProvider.openssl.crypto())

@@ -56,7 +56,7 @@ extension GroupVerdicts {
     }
 
     /// Whether a valid entry that ends an invite, and is not after a join under it, makes that void.
-    private func isEnded(_ join: Int, under invite: Int, by ender: Int) -> Answer {
+    func isEnded(_ join: Int, under invite: Int, by ender: Int) -> Answer {
         guard case .rekey = graph.entries[ender].body else { return .yes }
         return inverse(isTakenIn(join, under: invite, unknownTo: ender))
     }

@@ -33,7 +33,9 @@ internal import LocalDataAPI
 ///    has no standing at it, or if a valid forget of its author by a more senior one is concurrent to it.
 /// 9. A group has a member. If all of this leaves nobody, as when all leave at the same time, the valid forgets of the
 ///    device that joined first and was not removed are void, or else the valid removals of the device whose last
-///    removal is the last in the order; then everything is decided again.
+///    removal is the last in the order; then everything is decided again. A member does not count as one here if an
+///    entry of that first device would make its join void by rule 7, were it valid. So nobody who joins by a code that
+///    has ended undoes what ended it.
 ///
 /// An entry is decided when all that it depends on is. Entries can depend on each other in a circle: a removed device
 /// may remove the witnesses of its removal. Then the removals that are not decided are ranked: first those that can
@@ -78,7 +80,7 @@ struct GroupVerdicts {
         verdicts = [Bool?](repeating: nil, count: order.count)
         for entry in order { register(entry) }
         decideAll()
-        while members.isEmpty, let more = pardons() {
+        while let more = pardons() {
             pardoned.formUnion(more)
             verdicts = [Bool?](repeating: nil, count: order.count)
             decideAll()
@@ -127,14 +129,27 @@ struct GroupVerdicts {
         removing.filter { graph.comes(invite, before: $0) } + (endings[graph.entries[invite].id] ?? [])
     }
 
-    /// Rule 9: the entries that are void so that the group has a member; `nil` if there are none.
+    /// Rule 9: the entries that are void so that the group has a member; `nil` if it has one, or if there are none.
     private func pardons() -> [Int]? {
         let staying = joined.filter { removals(of: $0).isEmpty }
         let first = staying.min { firstJoin(of: $0) < firstJoin(of: $1) }
+        // Without that, who joins by an ended code of a forgotten device would leave nobody that could have ended it.
+        guard members.allSatisfy({ member in first.map { isShutOut(member, by: $0) } ?? false }) else { return nil }
         let last = joined.max { lastRemoval(of: $0) < lastRemoval(of: $1) }
         let entries = first.map { forgets[$0] ?? [] } ?? last.map { removals[$0] ?? [] } ?? []
         let valid = entries.filter(isValid)
         return valid.isEmpty ? nil : valid
+    }
+
+    /// Whether a member's join would be void if what a forgotten device has said counted.
+    private func isShutOut(_ member: DeviceID, by forgotten: DeviceID) -> Bool {
+        guard standing(of: forgotten) == nil, let join = standing(of: member),
+            case .join(let invite, _) = graph.entries[join].body, let invite = graph.number(of: invite)
+        else { return false }
+        return enders(of: invite).contains { ender in
+            graph.authors[ender] == forgotten && !graph.comes(join, before: ender)
+                && isEnded(join, under: invite, by: ender) == .yes
+        }
     }
 
     /// The place of a device's first valid join.
