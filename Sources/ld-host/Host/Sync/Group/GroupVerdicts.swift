@@ -41,7 +41,8 @@ internal import LocalDataAPI
 /// may remove the witnesses of its removal. Then the removals that are not decided are ranked: first those that can
 /// have a witness against each removal of their author, as what gives the author standing can; then by the author's
 /// seniority, then by the order. Of those that may void the first, or what gives its author standing, the last one is
-/// void; and so on. So a removed device that is alone loses, since it has no witness.
+/// void; and so on. So a removed device that is alone loses, since it has no witness. A join does not depend on entries
+/// after it that are void, or whose author has no join before the invite: these cannot take it in.
 ///
 /// All this depends on the set of entries alone, so devices with the same entries agree, in whatever order these came.
 /// Nor does it depend on void entries, so devices need not keep them: nothing asks for an entry that is void, and in a
