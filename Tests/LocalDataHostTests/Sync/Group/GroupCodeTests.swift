@@ -86,6 +86,40 @@ import Testing
         }
     }
 
+    @Test("a late join does not count either if it arrives before the invitation")
+    func lateBeforeInvitation() throws {
+        var devices = try makeGroup(of: ["a", "b"], try GroupProvider.openssl.crypto())
+        let code = try devices[1].invite(until: 3000)
+        let thief = try joining(devices[1], code, "thief", at: 2500)
+        try devices[0].take(thief.log.entries.suffix(1), at: 9000)
+        #expect(devices[0].log.waitingCount == 1)
+        try devices[0].take(thief.log.entries, at: 9001)
+        try devices[1].receive(devices[0])
+        for device in devices {
+            #expect(device.state == devices[0].state && device.state.members.map(\.name) == ["a", "b"])
+        }
+    }
+
+    @Test("a device that is a member only by what a late one has said leaves it to others to end that one's code")
+    func lateSupport() throws {
+        var device = try first()
+        let codes = [try device.invite(until: 3000), try device.invite(until: 5000)]
+        let invite = try #require(device.log.heads.first)
+        var phone = try joining(device, codes[1], "phone", at: 2000)
+        // With a time of its choice, it comes first.
+        let thief = try joining(device, codes[1], "thief", at: 1)
+        var watch = try joining(phone, codes[0], "watch", at: 2500)
+        // It does not know the thief, whose join is void by this.
+        _ = try watch.log.rekey(by: watch.device, at: 2600, naming: [invite])
+        let entries = thief.log.entries + watch.log.entries
+        try phone.take(entries, at: 4000)
+        #expect(phone.state.members.map(\.name) == ["a", "phone", "watch"])
+        try device.take(entries, at: 9000)
+        try device.answer(at: 9000)
+        try phone.receive(device)
+        #expect(device.state == phone.state && device.state.members.map(\.name) == ["a"])
+    }
+
     @Test("a join that another member has taken in in time counts for those that learn of it later, too")
     func takenIn() throws {
         var devices = try makeGroup(of: ["a", "b"], try GroupProvider.openssl.crypto())

@@ -37,27 +37,33 @@ extension GroupLog {
     ) throws(StorageError) -> Int {
         var whole = self
         let added = whole.add(contentsOf: entries)
-        let late = whole.lateJoins(beside: self, at: time)
-        guard !late.isEmpty, state.member(device.id) != nil, whole.state.member(device.id) != nil else {
+        let isMember = state.member(device.id) != nil && whole.state.member(device.id) != nil
+        var (base, invites) = (whole, Set<EntryID>())
+        var heldBack: Set<EntryID> = []
+        // Without late joins, others that are as late can count, such as those under the same invitations.
+        while isMember, case let late = base.lateJoins(beside: self, at: time), !late.isEmpty {
+            let graph = base.graph
+            for number in late {
+                if case .join(let invite, _) = graph.entries[number].body { invites.insert(invite) }
+            }
+            let after = graph.entries.indices.filter { number in
+                late.contains { $0 == number || graph.comes($0, before: number) }
+            }
+            heldBack.formUnion(after.map { graph.entries[$0].id })
+            base = self
+            base.heldBack = heldBack
+            base.add(contentsOf: entries)
+        }
+        // Without the late joins, another device can have this one's place: then others have to decide.
+        guard !invites.isEmpty, base.state.member(device.id) != nil else {
             self = whole
             return added
         }
-        let graph = whole.graph
-        var base = self
-        base.heldBack = Set(
-            graph.entries.indices.filter { number in
-                late.contains { $0 == number || graph.comes($0, before: number) }
-            }.map { graph.entries[$0].id })
-        base.add(contentsOf: entries)
         // The invite of a late join can be that of a device whose own join is late. No entry can name it then, and it
         // is void as soon as that join is.
-        let named = base.graph.closure(of: base.valid)
-        let invites = late.compactMap { number -> EntryID? in
-            guard case .join(let invite, _) = graph.entries[number].body, let place = base.graph.number(of: invite)
-            else { return nil }
-            return named.contains(place) ? invite : nil
-        }
-        _ = try base.rekey(by: device, at: time, naming: invites)
+        let known = base.graph.closure(of: base.valid)
+        let named = invites.filter { invite in base.graph.number(of: invite).map { known.contains($0) } ?? false }
+        _ = try base.rekey(by: device, at: time, naming: Array(named))
         base.heldBack = []
         base.add(contentsOf: entries)
         self = base

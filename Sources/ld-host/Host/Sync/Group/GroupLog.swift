@@ -305,7 +305,10 @@ extension GroupLog {
 
     /// Moves entries to the graph whose parents are all there now.
     private mutating func connectWaiting() {
-        while let ready = waiting.values.first(where: { $0.parents.allSatisfy { graph.number(of: $0) != nil } }) {
+        func isReady(_ entry: GroupEntry) -> Bool {
+            !heldBack.contains(entry.id) && entry.parents.allSatisfy { graph.number(of: $0) != nil }
+        }
+        while let ready = waiting.values.first(where: isReady) {
             waiting[ready.id] = nil
             do throws(StorageError) {
                 try GroupCheck(ready, in: graph, crypto).check()
