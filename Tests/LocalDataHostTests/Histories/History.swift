@@ -79,7 +79,7 @@ extension History {
                     parts.append("sub-directory \(folder)\(release.cataloguesFirst ? ", set after the catalogue" : "")")
                 }
                 lines.append("\(app.words) \(index + 1).0 (\(parts.joined(separator: ", "))):")
-                for (value, key) in release.keys.enumerated() where uses(value, of: number) {
+                for (value, key) in release.keys.enumerated() where isUsed(value, in: app.identifier) {
                     let isSame = before.indices.contains(value) && before[value] == key
                     lines.append("    \(Self.name(of: value)): \(isSame ? "the same key" : key.words)")
                 }
@@ -94,9 +94,11 @@ extension History {
         launches.contains { launch in launch.app == app && launch.steps.contains { $0.isOfContainer } }
     }
 
-    /// Whether a step of an app is about a value.
-    private func uses(_ value: Int, of app: Int) -> Bool {
-        launches.contains { launch in launch.app == app && launch.steps.contains { $0.values.contains(value) } }
+    /// Whether a step of an app is about a value, on whichever device.
+    private func isUsed(_ value: Int, in identifier: String) -> Bool {
+        launches.contains { launch in
+            apps[launch.app].identifier == identifier && launch.steps.contains { $0.values.contains(value) }
+        }
     }
 }
 

@@ -63,6 +63,12 @@ enum HistoryType: Hashable, Sendable {
     /// The current version of a chain, and the oldest one that it still reads.
     case link(Int, since: Int)
 
+    /// Whether a key of this type, whose name is the same, can read what was written as another one.
+    func canRead(_ written: HistoryType) -> Bool {
+        guard case .link(let version, let since) = self, case .link(let known, _) = written else { return true }
+        return (since...version).contains(known)
+    }
+
     var words: String {
         switch self {
         case .text: "String"

@@ -79,5 +79,6 @@ enum HistoryKind: String, CaseIterable, Sendable {
         [.places, .returns, .names, .skips, .catalogs, .backups, .removals, .secondApp, .batches],
         [.places, .chains, .types, .policies, .backups, .skips, .updates],
         [.devices, .places, .returns, .skips, .downgrades, .removals, .batches, .databases, .subDirectories],
+        [.devices, .chains, .policies, .skips, .removals, .batches, .databases],
     ]
 }

@@ -18,6 +18,12 @@ struct HistoryModel {
         var isJustRemoved = false
         /// What its device had when it synced last: what was set and removed since is unknown to sync.
         var synced: (content: Int?, stamp: Int) = (nil, 0)
+        /// Whether its device may have left it out when it synced last, since it could not be read.
+        var isLeftOut = false
+        /// Of what the group has, the app on the device that has published it.
+        var publisher: Int?
+        /// The type as which it was written.
+        var type: HistoryType?
         /// The addresses by which releases on this device have known it, the present one last.
         var addresses: [Address] = []
         /// The declarations under which a copy of it may lie somewhere, the latest last.
@@ -63,30 +69,54 @@ extension HistoryModel {
     ///
     /// - Parameter isRefused: Whether it may have refused that, since the release cannot have what was there before.
     mutating func sync(_ value: Int, as key: HistoryKey, on app: Int, isRefused: Bool, at number: Int) {
-        // A store does not say when a value was removed: that counts from now.
+        // A store does not say when a value was removed: that counts from now. Of one that was left out, nobody knew.
         if values[app][value].isJustRemoved {
+            if values[app][value].isLeftOut { values[app][value].isUnknown = true }
             let synced = values[app][value].synced
             values[app][value].stamp = synced.content == nil ? synced.stamp : number
         }
         let known = values[app][value].addresses.compactMap { group[$0] } + [values[app][value]]
         let isRefused = isRefused && known.contains { $0.content != nil || $0.isUnknown }
+        values[app][value].isLeftOut = isRefused
         if isRefused { values[app][value].stamp = number }
         defer { values[app][value].synced = (values[app][value].content, values[app][value].stamp) }
         if isRefused { values[app][value].isUnknown = true }
         values[app][value].isJustRemoved = false
         let (own, addresses) = (values[app][value], values[app][value].addresses)
-        let others = addresses.compactMap { group[$0] }.max { $0.stamp < $1.stamp } ?? Value()
+        // What this release cannot read is kept aside.
+        let others =
+            addresses.compactMap { group[$0] }.filter { $0.type.map(key.type.canRead) ?? true }
+            .max { $0.stamp < $1.stamp } ?? Value()
         if own.stamp < others.stamp {
             (values[app][value].content, values[app][value].stamp) = (others.content, others.stamp)
-            values[app][value].isUnknown = others.isUnknown
+            (values[app][value].isUnknown, values[app][value].type) = (others.isUnknown, others.type)
             values[app][value].trail = []
             values[app][value].places.append(key.place)
             (values[app][value].isBrought, values[app][value].staysElsewhere) = (false, false)
+        }
+        // A device that cannot read what another one has published says nothing of that value itself until it can.
+        let isKeptAside = addresses.compactMap { group[$0] }.contains { theirs in
+            theirs.publisher != app && theirs.type.map(key.type.canRead) == false
+        }
+        guard !isKeptAside else {
+            // Of what was published before, it may have seen more.
+            let latest = addresses.compactMap { group[$0]?.stamp }.max() ?? 0
+            if values[app][value].stamp < latest { values[app][value].isUnknown = true }
+            return
+        }
+        // The device that made the group leads it, and stores values in the current version of their types.
+        if app == 0, values[app][value].content != nil, values[app][value].type.map(key.type.canRead) == true {
+            values[app][value].type = key.type
+            for address in addresses where group[address]?.stamp == values[app][value].stamp {
+                group[address]?.type = key.type
+                group[address]?.publisher = app
+            }
         }
         guard let address = addresses.last, group[address].map({ $0.stamp < values[app][value].stamp }) ?? true else {
             return
         }
         group[address] = values[app][value]
+        group[address]?.publisher = app
     }
 }
 

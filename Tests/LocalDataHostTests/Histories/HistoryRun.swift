@@ -28,6 +28,8 @@ final class HistoryRun {
     let outside: TemporaryFolder
     /// What has happened so far.
     var log: [String] = []
+    /// The numbers that were acknowledged on any device, by value; `nil` among them for a removal.
+    private var acknowledged: [Int: Set<Int?>] = [:]
     /// How often a value was refused for a reason.
     var refusals = 0
     var reads = 0
@@ -187,11 +189,15 @@ extension HistoryRun {
                 model.values[session.app][$0].reasonToRefuse(key($0, session), of: session.release)
             }
             guard reasons.isEmpty, !isConflict(error, session) else { return }
+            if values.contains(where: { isRenamedAmongDevices($0) && "\(error)".contains(key($0, session).name) }) {
+                return
+            }
             throw Failure(kind: "\(way) refused: \(Self.code(of: error))", words: "\(what) was refused: \(error)")
         }
         log.append("  \(what)")
         let releases = history.apps[session.app].releases
         for (value, number) in zip(values, numbers) {
+            acknowledged[value, default: []].insert(number)
             let place = key(value, session).place
             if number != nil { model.values[session.app][value].isBrought = false }
             let others = Set(model.values[session.app][value].places.filter { $0 != place }).count
@@ -205,6 +211,7 @@ extension HistoryRun {
                 model.values[session.app][value].isJustRemoved = number == nil
             }
             model.values[session.app][value].content = number
+            model.values[session.app][value].type = number.map { _ in key(value, session).type }
             model.values[session.app][value].trail = []
             model.values[session.app][value].isUnknown = false
             note(session, value)
@@ -219,19 +226,23 @@ extension HistoryRun {
         do { found = try await answer(way, key, session) } catch {
             log.append("  \(what): \(error)")
             if model.values[session.app][value].isUnknown { return }
+            if isRenamedAmongDevices(value) { return try requireNamed(key, error, what) }
             if way == .getNow, !session.seen.contains(value), (error as? StorageError)?.code == .unsupported { return }
             let reason = model.values[session.app][value].reasonToRefuse(key, of: session.release)
             if reason != nil || isConflict(error, session) {
-                refusals += 1
-                guard "\(error)".contains(key.name) else {
-                    throw Failure(kind: "unnamed", words: "\(what): the error does not name the key: \(error)")
-                }
-                return
+                return try requireNamed(key, error, what)
             }
             throw Failure(kind: "\(way) refused: \(Self.code(of: error))", words: "\(what) was refused: \(error)")
         }
         log.append("  \(what): \(found.map(String.init) ?? "absent")")
         if model.values[session.app][value].isUnknown { return }
+        if isRenamedAmongDevices(value) {
+            let known = acknowledged[value] ?? []
+            if found == nil ? expected == nil || known.contains(nil) : way.isBlind || known.contains(found) { return }
+            throw Failure(
+                kind: found == nil ? "\(way) lost" : "\(way) wrong",
+                words: "\(what), gave \(found.map(String.init) ?? "nothing")")
+        }
         if !way.isBlind, way != .getNow { session.seen.insert(value) }
         if !way.isBlind, found != nil, model.values[session.app][value].places.last != key.place {
             model.values[session.app][value].isBrought = true
@@ -248,6 +259,20 @@ extension HistoryRun {
             let kind = found == nil ? "lost" : expected == nil ? "came back" : "wrong"
             throw Failure(
                 kind: "\(way) \(kind)", words: "\(what), gave \(found.map(String.init) ?? "nothing")")
+        }
+    }
+
+    /// Whether devices of a group know a value by different names. One device brings it to its new name, and has what
+    /// is there then; which of several devices' values that is depends on which is updated first. Each shows a value
+    /// that was acknowledged, or names where it is.
+    private func isRenamedAmongDevices(_ value: Int) -> Bool {
+        history.hasDevices && history.apps[0].releases.contains { !$0.keys[value].sources.isEmpty }
+    }
+
+    private func requireNamed(_ key: HistoryKey, _ error: any Error, _ what: String) throws {
+        refusals += 1
+        guard "\(error)".contains(key.name) else {
+            throw Failure(kind: "unnamed", words: "\(what): the error does not name the key: \(error)")
         }
     }
 
