@@ -27,7 +27,7 @@ package struct ChainMigration<Value: Codable & Sendable>: StorageMigration {
         self.chain = chain
     }
 
-    package var id: String { "versions of \(destinationKey.domain)/\(destinationKey.name)" }
+    package var id: String { "\(AnyValueChain.idPrefix)\(destinationKey.domain)/\(destinationKey.name)" }
     package var sources: [AnyStorageKey] { [AnyStorageKey(destinationKey)] }
     package var conflictPolicy: MigrationConflictPolicy { .takeSource }
     package var summary: String { "brings the value to version '\(chain.versionTag)'" }

@@ -79,14 +79,17 @@ package final class ValueChain<Value: Codable & Sendable>: Sendable {
 
 /// The chain of a key whose type is not known.
 package struct AnyValueChain: Sendable {
+    /// The prefix of the ids of chains' migrations.
+    package static let idPrefix = "versions of "
+
     /// The version tag of the current version.
     package let versionTag: String
     /// What happens to a value that no version reads.
     package let ifUndecodable: UndecodablePolicy
     /// Throws if no version reads the bytes; runs no converter.
     package let check: @Sendable (Data, String?) throws(MigrationError) -> Void
-    /// Throws if the bytes cannot be brought to the current version.
-    package let convert: @Sendable (Data, String?) async throws(MigrationError) -> Void
+    /// The bytes as ``migration`` stores them. Throws if they cannot be brought to the current version.
+    package let convert: @Sendable (Data, String?) async throws(MigrationError) -> Data
     /// The migration that brings a stored value to the current version.
     package let migration: @Sendable () -> AnyStorageMigration
 
@@ -95,7 +98,10 @@ package struct AnyValueChain: Sendable {
         versionTag = chain.versionTag
         ifUndecodable = chain.ifUndecodable
         check = { (data, tag) throws(MigrationError) in try chain.check(data, versionTag: tag) }
-        convert = { (data, tag) async throws(MigrationError) in _ = try await chain.decode(data, versionTag: tag) }
+        convert = { (data, tag) async throws(MigrationError) in
+            let current = try await chain.decode(data, versionTag: tag)
+            return current.wasMigrated ? try chain.encode(current.value) : data
+        }
         migration = { AnyStorageMigration(ChainMigration(key, chain)) }
     }
 }

@@ -11,7 +11,14 @@ extension MigrationEngine {
         // What a key had at another place is not older data, but the value that this device has of the key.
         if migration.id.hasPrefix(FormerPlaceMigration.prefix) { return nil }
         let key = migration.destinationDescriptor
-        if takesPart(key, KnownMigration.single(migration).packPolicy) { return try await standing()?.reasonToWait }
+        if takesPart(key, KnownMigration.single(migration).packPolicy) {
+            guard let standing = try await standing() else { return nil }
+            if let reason = standing.reasonToWait { return reason }
+            // Only sync knows which version of the value it is that a chain converts. Whatever else did so would look
+            // like a later change, and win against what another device has set meanwhile.
+            return migration.id.hasPrefix(AnyValueChain.idPrefix) && !isOfSync
+                ? "its value takes part in sync, which brings it to the current version" : nil
+        }
         guard migration.effect == .brings, let source = migration.sources.first(where: { takesPart($0.descriptor) }),
             try await standing() != nil
         else { return nil }
@@ -47,6 +54,33 @@ extension MigrationEngine {
                 of: migration.id,
                 MigrationError(
                     .migrationInProgress, "'\(resolved.address)' has no value yet, and \(whose) in \(list): \(reason)"))
+        }
+    }
+
+    /// The sources of a migration whose values take part in sync in earlier releases of the app only.
+    func formerKeys(of migration: AnyStorageMigration) -> [AnyStorageKey] {
+        guard migration.effect == .brings, !migration.id.hasPrefix(FormerPlaceMigration.prefix),
+            takesPart(migration.destinationDescriptor, KnownMigration.single(migration).packPolicy)
+        else { return [] }
+        return migration.sources.filter { source in
+            guard source.descriptor.syncPolicy != .never, let place = try? place(of: source) else { return false }
+            return listed.entries[StorageAddress(place, name: source.descriptor.name)] == nil
+        }
+    }
+
+    /// Stores what only other devices of the group have of a migration's sources where this device would have it, for
+    /// the migration to bring: otherwise they would wait for ever for the device that leads. Not if the migration has
+    /// run, or its destination has a value.
+    func adoptSources(of migration: AnyStorageMigration) async throws {
+        let sources = formerKeys(of: migration)
+        guard !sources.isEmpty, try await standing() == .leads else { return }
+        let destination = try await access.resolveUnlisted(KeyReference(migration.destinationKey))
+        guard try await !destination.exists(),
+            try await Ledger(access, of: destination).page()[migration.id] == nil
+        else { return }
+        for source in sources {
+            let resolved = try await access.resolveUnlisted(KeyReference(source))
+            if try await !resolved.exists() { try await adopt(source, resolved) }
         }
     }
 

@@ -10,6 +10,13 @@ struct MigrationEngine: Sendable {
     /// Whether another device of the group has published a value of a key that this device's app does not have.
     var isKeptAside: @Sendable (ResolvedKey) async throws(StorageError) -> Bool = { (_) throws(StorageError) in false }
 
+    /// Stores what another device of the group has published of such a key where this device would have it.
+    var adopt: @Sendable (AnyStorageKey, ResolvedKey) async throws(StorageError) -> Void = {
+        (_, _) throws(StorageError) in
+    }
+    /// Whether it is sync that runs migrations.
+    var isOfSync = false
+
     var snapshot: RouterSnapshot { access.snapshot }
     var settings: HostSettings { snapshot.settings }
 
@@ -92,7 +99,10 @@ struct MigrationEngine: Sendable {
                 return MigrationResult(success: true, outcome: .skipped(reason: reason))
             }
             if !areDependenciesDone { try await runDependencies(of: .single(migration), path) }
-            if !Self.isMigrating { try await bringSources(of: migration, path) }
+            if !Self.isMigrating {
+                try await bringSources(of: migration, path)
+                try await adoptSources(of: migration)
+            }
             // A key that another migration needs may be of a release that this user has left out.
             let reference = KeyReference(migration.destinationKey)
             let destination =

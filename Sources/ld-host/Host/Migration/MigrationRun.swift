@@ -63,9 +63,7 @@ struct MigrationRun: Sendable {
         orElse unchanged: MigrationOutcome
     ) async throws -> MigrationResult {
         var row = LedgerRow(migration, .published, after: work.duration, snapshot.settings, ledger.expiry)
-        if migration.id.hasPrefix(FormerPlaceMigration.prefix), let source = migration.sources.first {
-            row.sourceModified = await engine.modified(source)
-        }
+        row.sourceModified = await engine.sourceModified(of: migration)
         let former = await ledger.replacing(page[migration.id])
         let changed = work.changes(besides: destination.address).filter { $0.change != nil }
         let isMove = RowChunk.Move(changed) != nil

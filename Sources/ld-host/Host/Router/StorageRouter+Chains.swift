@@ -152,7 +152,7 @@ extension StorageRouter {
             return
         }
         guard found.tag != chain.versionTag else { return }
-        do throws(MigrationError) { try await chain.convert(found.data, found.tag) } catch {
+        do throws(MigrationError) { _ = try await chain.convert(found.data, found.tag) } catch {
             guard ![.newerVersion, .ambiguous].contains(error.code) else { throw error }
             let quarantine = Quarantine(access: try await access())
             _ = try await quarantine.keep(key, resolved, removes: false, reason: error.message)

@@ -13,7 +13,8 @@ extension StorageRouter {
         MigrationEngine(
             access: StoreAccess(snapshot: snapshot), registry: migrationRegistry,
             standing: { () throws(StorageError) in try await SyncDevice.standing(snapshot) },
-            isKeptAside: { (key) throws(StorageError) in try await SyncDevice.isKeptAside(at: key, snapshot) })
+            isKeptAside: { (key) throws(StorageError) in try await SyncDevice.isKeptAside(at: key, snapshot) },
+            adopt: { (key, resolved) throws(StorageError) in try await SyncDevice.adopt(key, resolved, snapshot) })
     }
 
     /// Runs the migration of a key now, whether or not the key has a value.
@@ -93,12 +94,13 @@ extension StorageRouter {
         return report
     }
 
-    /// Syncs after migrations that have changed something, so that the other devices of the group get it. A failure is
-    /// logged; then the next sync does it.
+    /// Syncs after migrations that have changed something, so that the other devices of the group get it, and after
+    /// those that the leading device has left to sync. A failure is logged; then the next sync does it.
     private func syncMigrated(_ outcomes: [MigrationOutcome]) async {
         let hasChanged = outcomes.contains { [.migrated, .cleanupPending, .cleaned, .sourceDropped].contains($0) }
-        guard hasChanged, !MigrationEngine.isMigrating, let snapshot = try? await snapshot(),
-            (try? await SyncDevice.standing(snapshot)) != nil
+        let isLeft = outcomes.contains { if case .skipped = $0 { true } else { false } }
+        guard hasChanged || isLeft, !MigrationEngine.isMigrating, let snapshot = try? await snapshot(),
+            let standing = try? await SyncDevice.standing(snapshot), hasChanged || standing == .leads
         else { return }
         await syncRegisteredKeysIfNeeded()
     }

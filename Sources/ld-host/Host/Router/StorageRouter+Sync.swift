@@ -192,13 +192,16 @@ extension StorageRouter {
         let resolved = try await StoreAccess(snapshot: snapshot).resolveUnlisted(KeyReference(key))
         if let refusal = resolved.refusal { throw refusal }
         let migrations = engine(snapshot)
+        let sources = try migrations.sourceAddresses(of: key)
         guard try await migrations.mayBeElsewhere(key.descriptor, resolved.address.place) else {
-            return .key(SyncedKey(key: key, resolved: resolved))
+            return .key(SyncedKey(key: key, resolved: resolved, sourceAddresses: sources))
         }
         do {
             let origin = try await migrations.bringForSync(key, resolved)
             let addresses = try await migrations.formerAddresses(of: key)
-            return .key(SyncedKey(key: key, resolved: resolved, formerAddresses: addresses, origin: origin))
+            return .key(
+                SyncedKey(
+                    key: key, resolved: resolved, formerAddresses: addresses, sourceAddresses: sources, origin: origin))
         } catch {
             let reason = (error as? MigrationError)?.message ?? StorageError(wrapping: error).message
             return .leftOut(SyncDevice.LeftOut(key: key, address: "\(resolved.address)", reason: reason))

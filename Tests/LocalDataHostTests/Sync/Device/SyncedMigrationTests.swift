@@ -227,8 +227,10 @@ import Testing
         #expect(try await other.get(newer).title == "older")
         #expect(try await other.data(for: .key(newer)) == stored)
         #expect(try await updated.get(newer).title == "older")
-        #expect(try await updated.data(for: .key(newer)) != stored)
+        // Only sync knows which version of the value it converts.
+        #expect(try await updated.data(for: .key(newer)) == stored)
         try await updated.sync()
+        #expect(try await updated.data(for: .key(newer)) != stored)
         #expect(try await other.sync().changed == ["rows/note"])
         #expect(try await other.data(for: .key(newer)) == updated.data(for: .key(newer)))
     }

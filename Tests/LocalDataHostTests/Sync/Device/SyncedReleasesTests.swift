@@ -6,56 +6,23 @@ import Testing
 @testable import LocalDataHost
 
 @Suite("Devices that run different releases of an app", .timeLimit(.minutes(3))) struct SyncedReleasesTests {
-    /// Where release 1 has the key, and where release 2 has it.
-    struct Move: CustomTestStringConvertible, Sendable {
-        var first = StorageDomain.userDefaults()
-        var second = StorageDomain.fileSystem()
-
-        static let all = [
-            Move(), Move(first: .custom(name: "rows")), Move(first: .fileSystem(), second: .custom(name: "rows")),
-            Move(second: .encryptedFileSystem()), Move(first: .fileSystem(), second: .keychain(service: "tests")),
-        ]
-
-        var testDescription: String { "\(first) -> \(second)" }
-        var old: StorageKey<String> { MigrationHome.synced("theme", first) }
-        var new: StorageKey<String> { MigrationHome.synced("theme", second) }
-    }
-
-    /// Starts the app on a device.
-    private func start(
-        _ homes: SyncHomes, _ index: Int, _ key: StorageKey<String>
-    ) async throws -> StorageRouter { try await homes.router(index, [.key(key)]) }
-
-    /// Both devices run release 1 and have a value.
-    private func older(_ homes: SyncHomes, _ move: Move) async throws {
-        let (first, second) = try await homes.pair([.key(move.old)])
-        try await first.set("one", for: move.old)
-        for router in [first, second, first, second] { try await router.sync() }
-        #expect(try await second.get(move.old) == "one")
-    }
-
-    /// Lets both devices sync until nothing changes any more.
-    private func settle(_ routers: StorageRouter...) async throws {
-        for _ in 0..<3 { for router in routers { try await router.sync() } }
-    }
-
     @Test(
         "each find a moved key's value, whichever is updated first, and whether or not it syncs before it reads",
-        arguments: Move.all, [(0, true), (0, false), (1, true), (1, false)])
-    func moved(_ move: Move, _ order: (index: Int, syncsFirst: Bool)) async throws {
+        arguments: KeyMove.all, [(0, true), (0, false), (1, true), (1, false)])
+    func moved(_ move: KeyMove, _ order: (index: Int, syncsFirst: Bool)) async throws {
         let homes = try SyncHomes()
-        try await older(homes, move)
-        let updated = try await start(homes, order.index, move.new)
+        try await homes.older(move)
+        let updated = try await homes.start(order.index, move.new)
         if order.syncsFirst { try await updated.sync() }
         #expect(try await updated.get(move.new) == "one")
-        let other = try await start(homes, 1 - order.index, move.old)
-        try await settle(updated, other)
+        let other = try await homes.start(1 - order.index, move.old)
+        try await SyncHomes.settle(updated, other)
         #expect(try await other.get(move.old) == "one")
         #expect(try await updated.get(move.new) == "one")
-        let later = try await start(homes, 1 - order.index, move.new)
+        let later = try await homes.start(1 - order.index, move.new)
         if order.syncsFirst { try await later.sync() }
         #expect(try await later.get(move.new) == "one")
-        try await settle(updated, later)
+        try await SyncHomes.settle(updated, later)
         #expect(try await later.get(move.new) == "one")
         #expect(try await updated.get(move.new) == "one")
         for router in [updated, later] { #expect(try await router.syncConflicts().values.isEmpty) }
@@ -63,150 +30,96 @@ import Testing
 
     @Test("have what the older release set last, also once its device is updated", arguments: [0, 1], [true, false])
     func setByOlder(_ index: Int, _ syncsFirst: Bool) async throws {
-        let (homes, move) = (try SyncHomes(), Move())
-        try await older(homes, move)
-        let updated = try await start(homes, index, move.new)
+        let (homes, move) = (try SyncHomes(), KeyMove())
+        try await homes.older(move)
+        let updated = try await homes.start(index, move.new)
         #expect(try await updated.get(move.new) == "one")
-        let other = try await start(homes, 1 - index, move.old)
-        try await settle(updated, other)
+        let other = try await homes.start(1 - index, move.old)
+        try await SyncHomes.settle(updated, other)
         try await other.set("two", for: move.old)
-        try await settle(other, updated)
+        try await SyncHomes.settle(other, updated)
         // It knows the former place, having been there itself.
         #expect(try await updated.get(move.new) == "two")
-        let later = try await start(homes, 1 - index, move.new)
+        let later = try await homes.start(1 - index, move.new)
         if syncsFirst { try await later.sync() }
         #expect(try await later.get(move.new) == "two")
-        try await settle(later, updated)
+        try await SyncHomes.settle(later, updated)
         #expect(try await later.get(move.new) == "two")
         #expect(try await updated.get(move.new) == "two")
     }
 
     @Test("have what the newer release set last, once the other device is updated", arguments: [0, 1], [true, false])
     func setByNewer(_ index: Int, _ readsBefore: Bool) async throws {
-        let (homes, move) = (try SyncHomes(), Move())
-        try await older(homes, move)
-        let other = try await start(homes, 1 - index, move.old)
+        let (homes, move) = (try SyncHomes(), KeyMove())
+        try await homes.older(move)
+        let other = try await homes.start(1 - index, move.old)
         try await other.set("two", for: move.old)
-        try await settle(other, try await start(homes, index, move.old))
-        let updated = try await start(homes, index, move.new)
+        try await SyncHomes.settle(other, try await homes.start(index, move.old))
+        let updated = try await homes.start(index, move.new)
         if readsBefore { #expect(try await updated.get(move.new) == "two") }
         try await updated.set("three", for: move.new)
-        try await settle(updated, other)
+        try await SyncHomes.settle(updated, other)
         #expect(try await other.get(move.old) == "two")
-        let later = try await start(homes, 1 - index, move.new)
-        try await settle(later, updated)
+        let later = try await homes.start(1 - index, move.new)
+        try await SyncHomes.settle(later, updated)
         for router in [later, updated] { #expect(try await router.get(move.new) == "three") }
     }
 
     @Test("have what was set last, though an earlier value was brought to its new place later", arguments: [0, 1])
-    func setBeforeTheMove(_ index: Int) async throws {
-        let (homes, move) = (try SyncHomes(), Move(second: .custom(name: "rows")))
-        try await older(homes, move)
-        try await start(homes, 1 - index, move.old).set("earlier", for: move.old)
-        let updated = try await start(homes, index, move.new)
+    func setBeforeTheKeyMove(_ index: Int) async throws {
+        let (homes, move) = (try SyncHomes(), KeyMove(second: .custom(name: "rows")))
+        try await homes.older(move)
+        try await homes.start(1 - index, move.old).set("earlier", for: move.old)
+        let updated = try await homes.start(index, move.new)
         try await updated.set("later", for: move.new)
         try await updated.sync()
         // Its place changes twice before the device syncs.
-        let middle = Move().new
-        #expect(try await start(homes, 1 - index, middle).get(middle) == "earlier")
-        let other = try await start(homes, 1 - index, move.new)
+        let middle = KeyMove().new
+        #expect(try await homes.start(1 - index, middle).get(middle) == "earlier")
+        let other = try await homes.start(1 - index, move.new)
         #expect(try await other.get(move.new) == "earlier")
-        try await settle(other, updated)
+        try await SyncHomes.settle(other, updated)
         for router in [other, updated] { #expect(try await router.get(move.new) == "later") }
         try await other.set("last", for: move.new)
-        try await settle(other, updated)
+        try await SyncHomes.settle(other, updated)
         for router in [other, updated] { #expect(try await router.get(move.new) == "last") }
-    }
-
-    @Test("do not get back what the newer release has removed", arguments: [0, 1], [true, false])
-    func removedByNewer(_ index: Int, _ readsBefore: Bool) async throws {
-        let (homes, move) = (try SyncHomes(), Move())
-        try await older(homes, move)
-        let updated = try await start(homes, index, move.new)
-        if readsBefore { #expect(try await updated.get(move.new) == "one") }
-        let other = try await start(homes, 1 - index, move.old)
-        try await settle(updated, other)
-        try await updated.remove(move.new)
-        try await settle(updated, other)
-        #expect(try await other.get(move.old) == "one")
-        let later = try await start(homes, 1 - index, move.new)
-        try await settle(later, updated)
-        for router in [later, updated] {
-            await #expect(throws: StorageError.notFound) { try await router.get(move.new) }
-        }
-        // Nor when the removal is forgotten, since all have it: what was published at the old place still is.
-        for _ in 0..<2 {
-            let (first, second) = (try await start(homes, 0, move.new), try await start(homes, 1, move.new))
-            try await settle(first, second)
-            for router in [first, second] {
-                await #expect(throws: StorageError.notFound) { try await router.get(move.new) }
-            }
-        }
-        try await later.set("again", for: move.new)
-        try await settle(later, updated)
-        #expect(try await updated.get(move.new) == "again")
-    }
-
-    @Test("do not get back what the older release has removed", arguments: [0, 1], [true, false])
-    func removedByOlder(_ index: Int, _ syncsBefore: Bool) async throws {
-        let (homes, move) = (try SyncHomes(), Move())
-        try await older(homes, move)
-        let updated = try await start(homes, index, move.new)
-        #expect(try await updated.get(move.new) == "one")
-        let other = try await start(homes, 1 - index, move.old)
-        try await settle(updated, other)
-        try await other.remove(move.old)
-        if syncsBefore {
-            try await settle(other, updated)
-            await #expect(throws: StorageError.notFound) { try await updated.get(move.new) }
-        }
-        let later = try await start(homes, 1 - index, move.new)
-        try await settle(later, updated)
-        for router in [later, updated] {
-            await #expect(throws: StorageError.notFound) { try await router.get(move.new) }
-        }
-        // That is over: a value that is set since stays.
-        try await updated.set("two", for: move.new)
-        let last = try await start(homes, 1 - index, move.new)
-        try await settle(updated, last)
-        for router in [last, updated] { #expect(try await router.get(move.new) == "two") }
     }
 
     @Test("lose nothing when one goes back to release 1, and syncs before it reads", arguments: [0, 1], [true, false])
     func downgraded(_ index: Int, _ setsMeanwhile: Bool) async throws {
-        let (homes, move) = (try SyncHomes(), Move())
-        try await older(homes, move)
-        let updated = try await start(homes, index, move.new)
+        let (homes, move) = (try SyncHomes(), KeyMove())
+        try await homes.older(move)
+        let updated = try await homes.start(index, move.new)
         #expect(try await updated.get(move.new) == "one")
         if setsMeanwhile { try await updated.set("two", for: move.new) }
         let last = setsMeanwhile ? "two" : "one"
         try await updated.sync()
-        let other = try await start(homes, 1 - index, move.old)
+        let other = try await homes.start(1 - index, move.old)
         try await other.sync()
-        let back = try await start(homes, index, move.old)
-        try await settle(back, other)
+        let back = try await homes.start(index, move.old)
+        try await SyncHomes.settle(back, other)
         for router in [back, other] { #expect(try await router.get(move.old) == last) }
         // Both are updated again.
-        let (again, too) = (try await start(homes, index, move.new), try await start(homes, 1 - index, move.new))
-        try await settle(again, too)
+        let (again, too) = (try await homes.start(index, move.new), try await homes.start(1 - index, move.new))
+        try await SyncHomes.settle(again, too)
         for router in [again, too] { #expect(try await router.get(move.new) == last) }
     }
 
     @Test("lose nothing when release 3 has the key where it was, and syncs before it reads", arguments: [0, 1])
     func returned(_ index: Int) async throws {
-        let (homes, move) = (try SyncHomes(), Move())
-        try await older(homes, move)
-        let other = try await start(homes, 1 - index, move.old)
-        let updated = try await start(homes, index, move.new)
+        let (homes, move) = (try SyncHomes(), KeyMove())
+        try await homes.older(move)
+        let other = try await homes.start(1 - index, move.old)
+        let updated = try await homes.start(index, move.new)
         #expect(try await updated.get(move.new) == "one")
-        try await settle(updated, other)
+        try await SyncHomes.settle(updated, other)
         try await other.set("two", for: move.old)
-        try await settle(other, updated)
-        let third = try await start(homes, index, move.old)
-        try await settle(third, other)
+        try await SyncHomes.settle(other, updated)
+        let third = try await homes.start(index, move.old)
+        try await SyncHomes.settle(third, other)
         for router in [third, other] { #expect(try await router.get(move.old) == "two") }
         try await third.set("three", for: move.old)
-        try await settle(third, other)
+        try await SyncHomes.settle(third, other)
         for router in [third, other] { #expect(try await router.get(move.old) == "three") }
     }
 
@@ -238,24 +151,56 @@ import Testing
         await #expect(throws: MigrationError.self) { try await stored.load() }
         // What is removed there is no value to wait for.
         try await first.remove(old)
-        try await settle(first, second)
+        try await SyncHomes.settle(first, second)
         await #expect(throws: StorageError.notFound) { try await second.get(new) }
         try await first.set("two", for: old)
-        try await settle(first, second)
+        try await SyncHomes.settle(first, second)
         await #expect(throws: MigrationError.self) { try await second.get(new) }
         let updated = try await homes.router(0, [.key(new)])
         #expect(try await updated.get(new) == "two")
-        try await settle(updated, second)
+        try await SyncHomes.settle(updated, second)
         #expect(try await second.get(new) == "two")
         try await stored.load()
         #expect(stored.value == "two")
     }
 
+    @Test(
+        "have a value with a new name that only a device with the older release had set",
+        arguments: [StorageDomain.userDefaults(), .encryptedFileSystem(), .custom(name: "rows")])
+    func renamedOnLeader(_ domain: StorageDomain) async throws {
+        let homes = try SyncHomes()
+        let old: StorageKey<String> = MigrationHome.synced("theme", domain)
+        let new = renamed(from: old)
+        let (_, older) = try await homes.pair([.key(old)])
+        let leading = try await homes.router(0, [.key(new)])
+        try await older.set("one", for: old)
+        try await older.sync()
+        try await leading.sync()
+        #expect(try await leading.get(new) == "one")
+        try await leading.sync()
+        let second = try await homes.router(1, [.key(new)])
+        try await SyncHomes.settle(second, leading)
+        #expect(try await second.get(new) == "one")
+        // What is removed under its new name stays so, also when the removal is forgotten, and another device leads.
+        try await leading.remove(new)
+        for _ in 0..<3 {
+            let (first, second) = (try await homes.router(0, [.key(new)]), try await homes.router(1, [.key(new)]))
+            try await SyncHomes.settle(first, second)
+            for router in [first, second] {
+                await #expect(throws: StorageError.notFound) { try await router.get(new) }
+            }
+        }
+        try await homes.router(0, [.key(new)]).leaveSyncGroup()
+        let last = try await homes.router(1, [.key(new)])
+        try await SyncHomes.settle(last)
+        await #expect(throws: StorageError.notFound) { try await last.get(new) }
+    }
+
     @Test("name the device that a value with a new name waits for, and store no default over it")
     func renamed() async throws {
         let homes = try SyncHomes()
-        let move = Move()
-        try await older(homes, move)
+        let move = KeyMove()
+        try await homes.older(move)
         let new = renamed(from: move.old)
         let second = try await homes.router(1, [.key(new)])
         for _ in 0..<2 {
@@ -269,7 +214,7 @@ import Testing
         #expect(try await homes.router(1, [.key(move.old)]).get(move.old) == "one")
         let first = try await homes.router(0, [.key(new)])
         #expect(try await first.get(new) == "one")
-        try await settle(first, second)
+        try await SyncHomes.settle(first, second)
         #expect(try await second.get(new) == "one")
         try await stored.load()
         #expect(stored.value == "one")
@@ -279,11 +224,11 @@ import Testing
         "have what a device set after it went back to a release that may not have the newer one's value",
         arguments: [true, false])
     func setAfterGoingBack(_ isContinuous: Bool) async throws {
-        let (homes, move) = (try SyncHomes(), Move(second: .encryptedFileSystem()))
+        let (homes, move) = (try SyncHomes(), KeyMove(second: .encryptedFileSystem()))
         let (_, second) = try await homes.pair([.key(move.old)])
         try await second.set("one", for: move.old)
-        try await start(homes, 1, move.new).sync()
-        let back = try await start(homes, 1, move.old)
+        try await homes.start(1, move.new).sync()
+        let back = try await homes.start(1, move.old)
         // The encrypted value may not become a plain one.
         await #expect(throws: MigrationError.self) { try await back.get(move.old) }
         if isContinuous {
@@ -304,7 +249,7 @@ import Testing
             try await back.set("two", for: move.old)
             try await back.sync()
         }
-        let updated = try await start(homes, 0, move.new)
+        let updated = try await homes.start(0, move.new)
         try await updated.sync()
         #expect(try await updated.get(move.new) == "two")
     }
@@ -312,8 +257,8 @@ import Testing
     @Test("go on as before if one skips the release between two moves of a key, with other keys changed meanwhile")
     func movedTwice() async throws {
         let homes = try SyncHomes()
-        let (first, third) = (Move().old, Move(second: .keychain(service: "tests")).new)
-        let middle = Move(second: .custom(name: "rows")).new
+        let (first, third) = (KeyMove().old, KeyMove(second: .keychain(service: "tests")).new)
+        let middle = KeyMove(second: .custom(name: "rows")).new
         let note: StorageKey<String> = MigrationHome.synced("note", .userDefaults())
         let (one, two) = try await homes.pair([.key(first), .key(note)])
         try await one.set("one", for: first)
@@ -335,17 +280,17 @@ import Testing
     @Test("know a place from a release whose sub-directory was set after its catalog, though it was not used there")
     func declaredLater() async throws {
         let homes = try SyncHomes()
-        let key = Move(first: .fileSystem()).old
+        let key = KeyMove(first: .fileSystem()).old
         let (first, _) = try await homes.pair([.key(key)])
         try await first.set("one", for: key)
         for index in [0, 1] {
-            let release = try await start(homes, index, key)
+            let release = try await homes.start(index, key)
             await release.updateFileStorageConfiguration(FileStorageConfiguration(subDirectory: "two"))
             if index == 0 { continue }
             try await release.set("two", for: key)
             try await release.sync()
         }
-        let back = try await start(homes, 0, key)
+        let back = try await homes.start(0, key)
         try await back.sync()
         #expect(try await back.get(key) == "two")
     }

@@ -45,7 +45,7 @@ import Testing
         let homes = try SyncHomes()
         let (old, new) = try keys(domain)
         try await older(homes, old)
-        // One device sets the value, and does not sync yet; then the app is updated on the other one, and only reads it.
+        // One device sets the value, and does not sync yet; then the app is updated on the other one, and reads it.
         try await homes.router(1 - index, [.key(old)]).set(First(text: "two"), for: old)
         let updated = try await homes.router(index, [.key(new)])
         #expect(try await updated.get(new) == Second(words: ["one"]))
@@ -96,7 +96,7 @@ import Testing
         let (first, second) = try await homes.pair([.key(old)])
         try await first.set("one", for: old)
         for router in [first, second, first] { try await router.sync() }
-        // The app is updated on the device that does not lead, where a person chooses anew, rather than wait.
+        // The app is updated on the device that does not lead, where a person does not wait.
         let updated = try await homes.router(1, [.key(new)])
         try await updated.set("two", for: new)
         let leading = try await homes.router(0, [.key(new)])

@@ -95,7 +95,8 @@ struct LedgerRow: Codable, Equatable, Sendable {
     var wasLedByOther: Bool?
     /// Locations in a less protected store whose files may still have moved values.
     var unwiped: [String]?
-    /// When the value was written that was brought from the key's former place, in nanoseconds since 1970 UTC.
+    /// When the value was written that was brought from the key's former place, or to a key that takes part in sync, in
+    /// nanoseconds since 1970 UTC.
     var sourceModified: Int64?
 
     /// Whether its images are kept no longer. Those of many keys go by themselves.

@@ -31,12 +31,51 @@ extension MigrationEngine {
         try await freePlaces(of: key).map { "\($0.address)" }
     }
 
+    /// The addresses of keys that take part in sync in earlier releases, and whose values migrations bring to a key.
+    func sourceAddresses(of key: AnyStorageKey) throws(StorageError) -> [String] {
+        guard key.migration != nil || !registry.isEmpty else { return [] }
+        let address = StorageAddress(try settings.place(of: key.descriptor.domain), name: key.descriptor.name)
+        let registered = registry.migrations.filter { migration in
+            let destination = migration.destinationDescriptor
+            return (try? settings.place(of: destination.domain)).map { StorageAddress($0, name: destination.name) }
+                == address
+        }
+        var addresses: Set<String> = []
+        for source in (registered + [key.migration].compactMap(\.self)).flatMap(formerKeys) {
+            addresses.insert("\(StorageAddress(try place(of: source), name: source.descriptor.name))")
+        }
+        return addresses.sorted()
+    }
+
     /// The place from which a key's value was brought; `nil` if it was stored where it is.
     private func origin(
         of key: AnyStorageKey, _ resolved: ResolvedKey
     ) async throws(StorageError) -> PlaceRecord.Known? {
         let key = key.descriptor
         return try await record(key.owner, key.name)?.origin(of: resolved.address.place, key.domain)
+    }
+
+    /// When the values were written that a migration brings, the latest of them; `nil` if that is not known, or does
+    /// not matter.
+    func sourceModified(of migration: AnyStorageMigration) async -> Int64? {
+        let isMove = migration.id.hasPrefix(FormerPlaceMigration.prefix)
+        guard isMove || migration.destinationDescriptor.syncPolicy != .never else { return nil }
+        var latest: Int64?
+        for source in migration.sources {
+            if let time = await modified(source) { latest = max(latest ?? time, time) }
+        }
+        return latest
+    }
+
+    /// When what a migration has made the value of a key of was written, in nanoseconds since 1970 UTC; `nil` if the
+    /// value is another one by now.
+    func sourceModified(of resolved: ResolvedKey) async throws(StorageError) -> Int64? {
+        let rows = try await Ledger(access, of: resolved).page().rows
+        guard let row = rows.filter({ $0.sourceModified != nil }).max(by: { $0.committed < $1.committed }),
+            let stored = try await resolved.stored()
+        else { return nil }
+        let digest = StableHash.of(stored)
+        return row.written.contains { $0.after == digest } ? row.sourceModified : nil
     }
 
     /// When a key's value was written, in nanoseconds since 1970 UTC: where the key was then, if the value was brought

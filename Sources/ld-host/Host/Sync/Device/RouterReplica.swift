@@ -44,8 +44,13 @@ final class RouterReplica: SyncReplica {
             return true
         }
         self.byAddress = byAddress
-        self.keys = syncedKeys.map { SyncKey(address: $0.address, policy: $0.key.descriptor.syncPolicy) }
-        (self.home, self.group, self.migrations, self.now) = (home, group, migrations, now)
+        self.keys = syncedKeys.map {
+            SyncKey(address: $0.address, policy: $0.key.descriptor.syncPolicy, hasVersions: $0.key.chain != nil)
+        }
+        (self.home, self.group, self.now) = (home, group, now)
+        var migrations = migrations
+        migrations.isOfSync = true
+        self.migrations = migrations
     }
 
     /// The key at an address; `nil` if this device knows none there.
@@ -71,7 +76,42 @@ final class RouterReplica: SyncReplica {
 
     func formerAddresses(of address: String) -> [String] { key(at: address)?.formerAddresses ?? [] }
 
+    func sourceAddresses(of address: String) -> [String] { key(at: address)?.sourceAddresses ?? [] }
+
     func origin(of address: String) -> SyncOrigin? { key(at: address)?.origin }
+
+    func sourceWritten(_ address: String) throws(StorageError) -> UInt64? {
+        guard let key = key(at: address) else { return nil }
+        let time = try? IOExecutor.waiting { [migrations] in
+            try await migrations.mayBringData(to: key.key)
+                ? migrations.sourceModified(of: key.resolved) : nil
+        }
+        return ValueAttributes(modified: time ?? nil).writtenAt
+    }
+
+    func upgraded(_ value: LocalValue, at address: String) throws(StorageError) -> LocalValue? {
+        guard let key = key(at: address), let chain = key.key.chain, value.attributes.versionTag != chain.versionTag,
+            key.resolved.attributes != nil, group.log.state.lead?.id == group.me
+        else { return nil }
+        let (data, tag) = (value.data, value.attributes.versionTag)
+        // What cannot be converted stays as it is; reading it says why.
+        guard let bytes = try? IOExecutor.waiting(for: { try await chain.convert(data, tag) }) else { return nil }
+        var attributes = key.resolved.attributes ?? ValueAttributes()
+        (attributes.versionTag, attributes.expires) = (chain.versionTag, value.attributes.expires)
+        return LocalValue(data: bytes, attributes: key.kept(attributes), mark: nil)
+    }
+
+    func upgrade(_ address: String) throws(StorageError) {
+        guard let key = key(at: address), let chain = key.key.chain else { return }
+        do {
+            _ = try IOExecutor.waiting { [migrations] in
+                try await migrations.migrate(chain.migration(), onConflict: nil)
+            }
+        } catch {
+            let reason = (error as? MigrationError)?.message ?? "\(error)"
+            snapshot.log(.warning, "migration", reason)
+        }
+    }
 
     func canUse(_ value: Data, _ attributes: ValueAttributes, at address: String) -> Bool {
         key(at: address)?.canUse(value, attributes) ?? false

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import LocalDataAPI
 
 /// Whether this device leads its group, kept where migrations read it without the group's keys.
@@ -23,18 +24,63 @@ extension SyncDevice {
     static func isKeptAside(at key: ResolvedKey, _ snapshot: RouterSnapshot) async throws(StorageError) -> Bool {
         let home = try snapshot.slot(for: homeDomain)
         return try await onIOThread { () throws(StorageError) in
+            try Kept(at: key, home: try home.openIfNeeded(), snapshot) != nil
+        }
+    }
+
+    /// Stores such a value where this device's app would have it.
+    static func adopt(
+        _ key: AnyStorageKey, _ resolved: ResolvedKey, _ snapshot: RouterSnapshot
+    ) async throws(StorageError) {
+        let home = try snapshot.slot(for: homeDomain)
+        try await onIOThread { () throws(StorageError) in
+            guard let kept = try Kept(at: resolved, home: try home.openIfNeeded(), snapshot),
+                let (data, attributes) = try kept.value()
+            else { return }
+            let synced = SyncedKey(key: key, resolved: resolved)
+            guard synced.canUse(data, attributes) else { return }
+            let target = resolved.attributes == nil ? resolved : try resolved.writing(synced.kept(attributes))
+            let changes = BatchRun(
+                snapshot: snapshot, changes: [target.changing(to: data)], views: [], progress: {})
+            _ = try changes.run()
+        }
+    }
+
+    /// A value of a key of an earlier release that another device has published.
+    private struct Kept {
+        private let name: String
+        private let membership: SyncMembership
+        private let crypto: GroupCrypto
+        private let keychain: KeychainValue
+        private let (home, store): (OpenStore, OpenStore)
+
+        /// - Returns: `nil` if it is absent, or the group has had a later value of the key that it is brought to.
+        init?(at key: ResolvedKey, home: OpenStore, _ snapshot: RouterSnapshot) throws(StorageError) {
             let crypto = try GroupCrypto(try snapshot.crypto.openIfNeeded())
             let keychain = try snapshot.rings.value(HostSettings.Encryption.defaultService, SyncMembership.account)
-            guard let membership = try SyncMembership.load(from: keychain, crypto) else { return false }
+            guard let membership = try SyncMembership.load(from: keychain, crypto) else { return nil }
             let name = try RecordSealer.name(of: "\(key.address)", membership.keys, crypto)
             // An earlier release of the app may have had the entry in the key's store.
-            for store in [try home.openIfNeeded(), key.open] {
+            for store in [home, key.open] {
                 guard let data = try SyncPlace.entry(name, in: store).valueNow(), let entry = SyncEntry(data),
                     entry.isParked
                 else { continue }
-                return entry.published.values.max { $0.version < $1.version }?.kind == .value
+                guard let latest = entry.published.values.max(by: { $0.version < $1.version }), latest.kind == .value,
+                    entry.passed.map({ $0 < latest.version }) ?? true
+                else { return nil }
+                (self.name, self.membership, self.crypto, self.keychain) = (name, membership, crypto, keychain)
+                (self.home, self.store) = (home, store)
+                return
             }
-            return false
+            return nil
+        }
+
+        /// The value; `nil` if it is not kept here.
+        func value() throws(StorageError) -> (data: Data, attributes: ValueAttributes)? {
+            guard let sealed = try SyncPlace.parked(name, in: store).valueNow() else { return nil }
+            let group = try MemberGroup(membership, crypto, keychain: keychain, page: try SyncPlace.log(in: home))
+            let content = SyncContent(try group.openOwn(sealed, name: name))
+            return content.flatMap { RemoteVersion.of($0)?.0.value }
         }
     }
 

@@ -11,13 +11,18 @@ final class SyncedKey: Sendable {
     let value: SealedValue
     /// The addresses by which devices that run other releases of the app may know it.
     let formerAddresses: [String]
+    /// The addresses of keys of earlier releases whose values migrations bring here.
+    let sourceAddresses: [String]
     /// Where the value was before it was brought here from another place, or removed.
     let origin: SyncOrigin?
     var domain: String { resolved.address.place.domain }
 
-    init(key: AnyStorageKey, resolved: ResolvedKey, formerAddresses: [String] = [], origin: SyncOrigin? = nil) {
-        (self.key, self.resolved) = (key, resolved)
-        (self.formerAddresses, self.origin) = (formerAddresses, origin)
+    init(
+        key: AnyStorageKey, resolved: ResolvedKey, formerAddresses: [String] = [], sourceAddresses: [String] = [],
+        origin: SyncOrigin? = nil
+    ) {
+        (self.key, self.resolved, self.origin) = (key, resolved, origin)
+        (self.formerAddresses, self.sourceAddresses) = (formerAddresses, sourceAddresses)
         address = "\(resolved.address)"
         value = resolved.sealedValue(resolved.layers)
     }

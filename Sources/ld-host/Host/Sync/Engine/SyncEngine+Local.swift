@@ -63,7 +63,7 @@ extension SyncEngine {
             (entry.state, entry.isRequested, entry.isFormer) = (moved, false, false)
             return LocalState(entry: entry, value: value, isChanged: true)
         }
-        let version = SyncVersion(time: timeOfChange(to: value, in: entry, name), author: group.me)
+        let version = SyncVersion(time: try timeOfChange(to: value, in: entry, name), author: group.me)
         var history = entry.state?.history ?? SyncHistory()
         history.add(version)
         entry.state = SyncEntry.State(
@@ -78,14 +78,42 @@ extension SyncEngine {
     /// The time of a change that was found here: when its value was written, but later than what this device knew of
     /// the key, and than all that it knew when it last saved how far sync has come. It may have known a removal of the
     /// key that is forgotten here, and that others still know. The time of a removal is now.
-    private func timeOfChange(to value: LocalValue?, in entry: SyncEntry, _ name: String) -> UInt64 {
+    private func timeOfChange(to value: LocalValue?, in entry: SyncEntry, _ name: String) throws(StorageError) -> UInt64
+    {
         // What a new device had before it joined counts less than everything in the group.
         if progress.isJoining, entry.state == nil, entries[name]?.pending == nil {
             return clock.timeBefore(writtenAt: value?.written)
         }
         let versions = [entry.state?.version, entry.pending?.version] + entry.published.values.map(\.version)
         let known = versions.compactMap { $0?.time }.max() ?? 0
-        return clock.time(ofChangeAt: value?.written, after: max(known, progress.time))
+        // What a migration has brought is no later than what it was made of, whenever the device was updated.
+        let source = value == nil || entry.state != nil ? nil : try replica.sourceWritten(entry.address)
+        return clock.time(ofChangeAt: source ?? value?.written, after: max(known, progress.time))
+    }
+
+    /// Brings values to the current version of their types, once after the app was updated. That is no change of what
+    /// they say: it comes just after the version that is converted, so that whatever any device has set since wins.
+    func upgradeValues() throws(StorageError) {
+        guard mayUpgrade, !progress.isJoining else { return }
+        for (name, key) in keys where key.hasVersions && !absent.contains(name) {
+            let local = try current(name, key.address)
+            guard let value = local.value, let state = local.entry.state, local.entry.pending == nil,
+                let upgraded = try replica.upgraded(value, at: key.address)
+            else { continue }
+            var entry = local.entry
+            let version = SyncVersion(time: min(state.version.time + 1, HybridClock.latest), author: group.me)
+            var history = state.history
+            history.add(version)
+            // If the process ends before the new entry is stored, the next one knows the value by this.
+            entry.pending = SyncEntry.State(
+                version: version, history: history, hash: try group.hash(of: upgraded.data, upgraded.attributes),
+                expires: upgraded.attributes.expires)
+            try commit([SyncChange(name: name, entry: entry)])
+            try replica.upgrade(key.address)
+            let now = try current(name, key.address)
+            try commit([SyncChange(name: name, entry: now.entry)])
+        }
+        mayUpgrade = false
     }
 
     /// Asks to publish the value of a manual key.

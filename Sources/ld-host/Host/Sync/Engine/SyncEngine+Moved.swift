@@ -59,6 +59,8 @@ extension SyncEngine {
             guard let (former, state) = try lastFormerState(of: key.address, origin), var entry = entries[former],
                 !state.hasExpired(by: clock.now)
             else { continue }
+            // What others have done there since counts: it has come to the key's new place, or comes now.
+            if entry.isParked, let later = try parkedVersion(former), state.version < later.version { continue }
             var removal = state
             if state.hash != nil {
                 let time = clock.time(ofChangeAt: nil, after: state.version.time)
@@ -71,6 +73,19 @@ extension SyncEngine {
             moved.state = removal
             // Both at once, or the next process would find another removal.
             try commit([SyncChange(name: former, entry: entry), SyncChange(name: name, entry: moved)])
+        }
+    }
+
+    /// Notes which of the values that devices with earlier releases have published under keys' former names are older
+    /// than what is known of the keys: no migration brings them, also when a removal is forgotten.
+    func passSources() throws(StorageError) {
+        guard !progress.isJoining else { return }
+        for (name, source) in sourceNames where parked.contains(source) {
+            guard let state = entries[name]?.state, var entry = entries[source], let remote = try parkedVersion(source),
+                remote.version < state.version, entry.passed.map({ $0 < remote.version }) ?? true
+            else { continue }
+            entry.passed = state.version
+            try commit([SyncChange(name: source, entry: entry)])
         }
     }
 

@@ -59,6 +59,7 @@ extension SyncEngine {
         }
         guard !isRestored else { return }
         try takeFormer()
+        try passSources()
         try makeHeldRemovals()
         try followGroup()
     }

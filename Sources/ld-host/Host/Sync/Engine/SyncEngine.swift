@@ -67,6 +67,8 @@ package final class SyncEngine {
     var keys: [String: SyncKey] = [:]
     /// The names of keys, each with one that other releases of the app may use for it.
     private(set) var formerNames: [(name: String, former: String)] = []
+    /// The names of keys, each with that of a key whose value migrations bring to it.
+    private(set) var sourceNames: [(name: String, source: String)] = []
     /// Those names, in the order of the replica's keys.
     private var keyNames: [String] = []
     /// Those names, by addresses.
@@ -113,6 +115,8 @@ package final class SyncEngine {
     var lastStatus: SyncStatus?
     /// Whether what is kept aside was not looked at yet: the app may have been updated.
     var mayUseParked = true
+    /// Whether values may be of earlier versions of their types: the app may have been updated.
+    var mayUpgrade = true
     /// Writers whose records were not those of their status after the latest pull, with what was here of them.
     var incomplete: [DeviceID: SyncDigest] = [:]
     /// How many pulls in a row have not changed that.
@@ -160,6 +164,7 @@ package final class SyncEngine {
             try takeUsable()
         }
         try pull()
+        try upgradeValues()
         try push()
         try finish()
         try reportStatus()
@@ -259,6 +264,9 @@ extension SyncEngine {
             keyNames.append(name)
             for address in replica.formerAddresses(of: key.address) {
                 formerNames.append((name, try group.name(of: address)))
+            }
+            for address in replica.sourceAddresses(of: key.address) {
+                sourceNames.append((name, try group.name(of: address)))
             }
         }
         let outdated = try replica.outdated()

@@ -7,7 +7,12 @@ package struct SyncKey: Hashable, Sendable {
     package let address: String
     package let policy: SyncPolicy
 
-    package init(address: String, policy: SyncPolicy) { (self.address, self.policy) = (address, policy) }
+    /// Whether values may be of earlier versions of its type.
+    package let hasVersions: Bool
+
+    package init(address: String, policy: SyncPolicy, hasVersions: Bool = false) {
+        (self.address, self.policy, self.hasVersions) = (address, policy, hasVersions)
+    }
 }
 
 /// A value as a store has it.
@@ -99,8 +104,22 @@ package protocol SyncReplica: AnyObject {
     /// The addresses by which devices that run other releases of the app may know a key.
     func formerAddresses(of address: String) -> [String]
 
+    /// The addresses of keys that took part in earlier releases of the app, and whose values migrations bring to a key.
+    func sourceAddresses(of address: String) -> [String]
+
     /// Where the value at an address was before the app was updated; `nil` for a value that was stored there.
     func origin(of address: String) -> SyncOrigin?
+
+    /// When what a migration has made the value at an address of was written, in 65,536ths of a millisecond since 1970
+    /// UTC; `nil` for a value that was set.
+    func sourceWritten(_ address: String) throws(StorageError) -> UInt64?
+
+    /// A value as ``upgrade(_:)`` would store it, of the current version of its key's type; `nil` if it is that, or
+    /// cannot be brought to it, or another device does so.
+    func upgraded(_ value: LocalValue, at address: String) throws(StorageError) -> LocalValue?
+
+    /// Brings a key's value to the current version of its type.
+    func upgrade(_ address: String) throws(StorageError)
 
     /// Passes the marks that ``read(_:)`` would return now, `nil` for keys without a value, if the stores can tell them
     /// at much less cost. A key that is not passed may have any value.
@@ -147,7 +166,11 @@ package protocol SyncReplica: AnyObject {
 
 extension SyncReplica {
     package func formerAddresses(of address: String) -> [String] { [] }
+    package func sourceAddresses(of address: String) -> [String] { [] }
     package func origin(of address: String) -> SyncOrigin? { nil }
+    package func sourceWritten(_ address: String) throws(StorageError) -> UInt64? { nil }
+    package func upgraded(_ value: LocalValue, at address: String) throws(StorageError) -> LocalValue? { nil }
+    package func upgrade(_ address: String) throws(StorageError) {}
 
     package func merge(
         _ lesser: LocalValue, _ greater: LocalValue, at address: String
