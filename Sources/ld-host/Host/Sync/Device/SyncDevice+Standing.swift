@@ -40,9 +40,12 @@ extension SyncDevice {
             let synced = SyncedKey(key: key, resolved: resolved)
             guard synced.canUse(data, attributes) else { return }
             let target = resolved.attributes == nil ? resolved : try resolved.writing(synced.kept(attributes))
-            let changes = BatchRun(
-                snapshot: snapshot, changes: [target.changing(to: data)], views: [], progress: {})
-            _ = try changes.run()
+            // An earlier release of the app that still runs may set it at this moment; that is later, and stays.
+            var views: [AtomicScope: StoreView] = [:]
+            guard try resolved.readStored(&views) == nil else { return }
+            _ = try BatchRun(
+                snapshot: snapshot, changes: [target.changing(to: data)], views: Array(views.values), progress: {}
+            ).run()
         }
     }
 

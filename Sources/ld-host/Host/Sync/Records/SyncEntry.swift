@@ -55,8 +55,8 @@ package struct SyncEntry: Hashable, Sendable {
     package var isRequested = false
     /// Whether a record is kept aside, which this device's software cannot use.
     package var isParked = false
-    /// A version that the key has had at its present address, and that what is kept aside here is older than. That does
-    /// not count for the key any more, also when a removal there is forgotten.
+    /// A version that the key has had at its present address, or under its present name, and that what is kept aside
+    /// here is older than. That does not count for the key any more, also when a removal there is forgotten.
     package var passed: SyncVersion?
     /// Whether the value was there before the device was forgotten by its group, and goes if the group does not have
     /// it.
