@@ -21,10 +21,11 @@ package struct ChainMigration<Value: Codable & Sendable>: StorageMigration {
     package let destinationKey: StorageKey<Value>
     package let outcome = Outcome()
     private let chain: ValueChain<Value>
+    private let converted: ConvertedValue?
 
-    package init(_ key: StorageKey<Value>, _ chain: ValueChain<Value>) {
-        destinationKey = key
-        self.chain = chain
+    /// - Parameter converted: What the chain has made of the stored value already.
+    package init(_ key: StorageKey<Value>, _ chain: ValueChain<Value>, converted: ConvertedValue? = nil) {
+        (destinationKey, self.chain, self.converted) = (key, chain, converted)
     }
 
     package var id: String { "\(AnyValueChain.idPrefix)\(destinationKey.domain)/\(destinationKey.name)" }
@@ -45,6 +46,10 @@ package struct ChainMigration<Value: Codable & Sendable>: StorageMigration {
         guard let data = try await router.data(for: key) else { return MigrationResult(success: true) }
         guard try await router.attributes(of: key)?.versionTag == tag else {
             throw StorageError(.busy, "'\(key.address)' was changed while it was read", hint: "try again")
+        }
+        if let converted, converted.stored == data {
+            try await router.setData(converted.current, versionTag: chain.versionTag, for: key)
+            return MigrationResult(success: true, migratedCount: 1)
         }
         let current = try await chain.decode(data, versionTag: tag)
         let encoded = current.wasMigrated ? try chain.encode(current.value) : data

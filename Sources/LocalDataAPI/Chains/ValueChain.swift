@@ -77,6 +77,15 @@ package final class ValueChain<Value: Codable & Sendable>: Sendable {
     }
 }
 
+/// A value that was brought to the current version of a chain.
+package struct ConvertedValue: Sendable {
+    /// The bytes that were stored.
+    package let stored: Data
+    package let current: Data
+
+    package init(stored: Data, current: Data) { (self.stored, self.current) = (stored, current) }
+}
+
 /// The chain of a key whose type is not known.
 package struct AnyValueChain: Sendable {
     /// The prefix of the ids of chains' migrations.
@@ -90,8 +99,9 @@ package struct AnyValueChain: Sendable {
     package let check: @Sendable (Data, String?) throws(MigrationError) -> Void
     /// The bytes as ``migration`` stores them. Throws if they cannot be brought to the current version.
     package let convert: @Sendable (Data, String?) async throws(MigrationError) -> Data
-    /// The migration that brings a stored value to the current version.
-    package let migration: @Sendable () -> AnyStorageMigration
+    /// The migration that brings a stored value to the current version; what ``convert`` has made is not converted
+    /// again, since converters may make something else each time.
+    package let migration: @Sendable (ConvertedValue?) -> AnyStorageMigration
 
     init?<Value>(_ key: StorageKey<Value>) {
         guard let chain = key.chain else { return nil }
@@ -102,6 +112,6 @@ package struct AnyValueChain: Sendable {
             let current = try await chain.decode(data, versionTag: tag)
             return current.wasMigrated ? try chain.encode(current.value) : data
         }
-        migration = { AnyStorageMigration(ChainMigration(key, chain)) }
+        migration = { AnyStorageMigration(ChainMigration(key, chain, converted: $0)) }
     }
 }

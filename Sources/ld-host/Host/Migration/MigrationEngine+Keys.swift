@@ -35,7 +35,7 @@ extension MigrationEngine {
 
     /// The migrations of a key, and then the one that brings its value to the current version.
     private func migrationsAndVersions(of key: AnyStorageKey) async throws -> [AnyStorageMigration] {
-        try await migrations(for: key) + (key.chain.map { [$0.migration()] } ?? [])
+        try await migrations(for: key) + (key.chain.map { [$0.migration(nil)] } ?? [])
     }
 
     /// The migrations to a key by all processes, in the order of their first runs.

@@ -101,11 +101,12 @@ final class RouterReplica: SyncReplica {
         return LocalValue(data: bytes, attributes: key.kept(attributes), mark: nil)
     }
 
-    func upgrade(_ address: String) throws(StorageError) {
+    func upgrade(_ address: String, from value: LocalValue, to upgraded: LocalValue) throws(StorageError) {
+        let converted = ConvertedValue(stored: value.data, current: upgraded.data)
         guard let key = key(at: address), let chain = key.key.chain else { return }
         do {
             _ = try IOExecutor.waiting { [migrations] in
-                try await migrations.migrate(chain.migration(), onConflict: nil)
+                try await migrations.migrate(chain.migration(converted), onConflict: nil)
             }
         } catch {
             let reason = (error as? MigrationError)?.message ?? "\(error)"

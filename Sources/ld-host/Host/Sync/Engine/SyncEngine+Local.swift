@@ -109,7 +109,7 @@ extension SyncEngine {
                 version: version, history: history, hash: try group.hash(of: upgraded.data, upgraded.attributes),
                 expires: upgraded.attributes.expires)
             try commit([SyncChange(name: name, entry: entry)])
-            try replica.upgrade(key.address)
+            try replica.upgrade(key.address, from: value, to: upgraded)
             let now = try current(name, key.address)
             try commit([SyncChange(name: name, entry: now.entry)])
         }

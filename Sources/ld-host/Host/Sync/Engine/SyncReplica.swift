@@ -114,12 +114,12 @@ package protocol SyncReplica: AnyObject {
     /// UTC; `nil` for a value that was set.
     func sourceWritten(_ address: String) throws(StorageError) -> UInt64?
 
-    /// A value as ``upgrade(_:)`` would store it, of the current version of its key's type; `nil` if it is that, or
-    /// cannot be brought to it, or another device does so.
+    /// A value brought to the current version of its key's type; `nil` if it is that, or cannot be brought to it, or
+    /// another device does so.
     func upgraded(_ value: LocalValue, at address: String) throws(StorageError) -> LocalValue?
 
-    /// Brings a key's value to the current version of its type.
-    func upgrade(_ address: String) throws(StorageError)
+    /// Stores what ``upgraded(_:at:)`` has made of a key's value.
+    func upgrade(_ address: String, from value: LocalValue, to upgraded: LocalValue) throws(StorageError)
 
     /// Passes the marks that ``read(_:)`` would return now, `nil` for keys without a value, if the stores can tell them
     /// at much less cost. A key that is not passed may have any value.
@@ -170,7 +170,9 @@ extension SyncReplica {
     package func origin(of address: String) -> SyncOrigin? { nil }
     package func sourceWritten(_ address: String) throws(StorageError) -> UInt64? { nil }
     package func upgraded(_ value: LocalValue, at address: String) throws(StorageError) -> LocalValue? { nil }
-    package func upgrade(_ address: String) throws(StorageError) {}
+    package func upgrade(
+        _ address: String, from value: LocalValue, to upgraded: LocalValue
+    ) throws(StorageError) {}
 
     package func merge(
         _ lesser: LocalValue, _ greater: LocalValue, at address: String
