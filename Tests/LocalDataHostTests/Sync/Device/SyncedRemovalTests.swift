@@ -83,4 +83,20 @@ struct SyncedRemovalTests {
         try await SyncHomes.settle(later, again)
         for router in [later, again] { #expect(try await router.get(move.new) == "two") }
     }
+
+    @Test("have what one set after a removal at the new place that all know and sync has forgotten", arguments: [0, 1])
+    func setAfterForgottenRemoval(_ index: Int) async throws {
+        let (homes, move) = (try SyncHomes(), KeyMove())
+        try await homes.older(move)
+        let (updated, other) = (try await homes.start(index, move.new), try await homes.start(1 - index, move.new))
+        try await SyncHomes.settle(updated, other)
+        try await updated.remove(move.new)
+        try await SyncHomes.settle(updated, other)
+        try await other.set("two", for: move.new)
+        // The one that has removed it starts again, and syncs before the new value comes.
+        let again = try await homes.start(index, move.new)
+        try await again.sync()
+        try await SyncHomes.settle(other, again)
+        for router in [again, other] { #expect(try await router.get(move.new) == "two") }
+    }
 }

@@ -45,13 +45,31 @@ extension SyncEngine {
 
     /// Forgets removals that nobody publishes, since nobody has the values any more.
     private func forgetUnpublished() throws(StorageError) {
-        var changes: [SyncChange] = []
+        var changed: [String: SyncEntry] = [:]
         for name in unpublishedRemovals.sorted() {
-            guard var entry = entries[name] else { continue }
-            entry.state = nil
-            changes.append(SyncChange(name: name, entry: entry))
+            guard var entry = changed[name] ?? entries[name] else { continue }
+            forgetRemoval(name, &entry, &changed)
+            changed[name] = entry
         }
-        try commit(changes)
+        try commit(changed)
+    }
+
+    /// Forgets a removal. At the key's former places it is known as what has passed there: what this device knew there,
+    /// or others have published, is no later one.
+    private func forgetRemoval(_ name: String, _ entry: inout SyncEntry, _ changed: inout [String: SyncEntry]) {
+        guard let version = entry.state?.version else { return }
+        entry.state = nil
+        for (key, former) in formerNames where key == name {
+            guard var other = changed[former] ?? entries[former], other.passed.map({ $0 < version }) ?? true else {
+                continue
+            }
+            other.passed = version
+            changed[former] = other
+        }
+    }
+
+    private func commit(_ entries: [String: SyncEntry]) throws(StorageError) {
+        try commit(entries.sorted { $0.key < $1.key }.map { SyncChange(name: $0.key, entry: $0.value) })
     }
 
     /// The counter up to which all members but the writer have acknowledged its records, as far as this device has
@@ -88,16 +106,18 @@ extension SyncEngine {
     }
 
     private func forget(_ names: [String], of writer: DeviceID) throws(StorageError) {
-        var changes: [SyncChange] = []
+        var changed: [String: SyncEntry] = [:]
         for name in names {
-            guard var entry = entries[name], let record = entry.published[writer] else { continue }
+            guard var entry = changed[name] ?? entries[name], let record = entry.published[writer] else { continue }
             entry.published[writer] = nil
             // With a value that somebody publishes later, the removal still has to be known.
             let isOver = !entry.published.values.contains { $0.kind == .value }
-            if let state = entry.state, state.hash == nil, isOver, state.version <= record.version { entry.state = nil }
-            changes.append(SyncChange(name: name, entry: entry))
+            if let state = entry.state, state.hash == nil, isOver, state.version <= record.version {
+                forgetRemoval(name, &entry, &changed)
+            }
+            changed[name] = entry
         }
-        try commit(changes)
+        try commit(changed)
     }
 
     /// A new device has what the group has. What it found and nobody publishes any more was removed meanwhile.

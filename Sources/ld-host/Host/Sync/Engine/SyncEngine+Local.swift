@@ -63,6 +63,10 @@ extension SyncEngine {
             (entry.state, entry.isRequested, entry.isFormer) = (moved, false, false)
             return LocalState(entry: entry, value: value, isChanged: true)
         }
+        if value == nil, let removal = removalElsewhere(of: name, entry) {
+            (entry.state, entry.isRequested, entry.isFormer) = (removal, false, false)
+            return LocalState(entry: entry, value: nil, isChanged: true)
+        }
         let version = SyncVersion(time: try timeOfChange(to: value, in: entry, name), author: group.me)
         var history = entry.state?.history ?? SyncHistory()
         history.add(version)

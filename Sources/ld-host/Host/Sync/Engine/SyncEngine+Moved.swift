@@ -49,6 +49,24 @@ extension SyncEngine {
         return last
     }
 
+    /// The removal that a key's absent value is due to, if the value had moved on and was removed there: that is known
+    /// already, or was and is forgotten, and is no later than it was. What others have set since wins.
+    func removalElsewhere(of name: String, _ entry: SyncEntry) -> SyncEntry.State? {
+        guard let own = entry.state else { return nil }
+        let former = formerNames.filter { $0.name == name }.compactMap { entries[$0.former]?.state }
+        var removal: SyncEntry.State
+        if let latest = former.max(by: { $0.version < $1.version }), own.version < latest.version {
+            guard latest.hash == nil else { return nil }
+            removal = latest
+            removal.history.add(own.history)
+        } else {
+            guard let passed = entry.passed, own.version < passed else { return nil }
+            removal = SyncEntry.State(version: passed, history: own.history, hash: nil)
+            removal.history.add(passed)
+        }
+        return removal
+    }
+
     /// Notes that values were removed where their keys were before the app was updated, unless they expired there.
     func noticeFormerRemovals() throws(StorageError) {
         guard !progress.isJoining else { return }
@@ -57,7 +75,7 @@ extension SyncEngine {
                 try replica.read(key.address) == nil
             else { continue }
             guard let (former, state) = try lastFormerState(of: key.address, origin), var entry = entries[former],
-                !state.hasExpired(by: clock.now)
+                entry.passed.map({ $0 < state.version }) ?? true, !state.hasExpired(by: clock.now)
             else { continue }
             // What others have done there since counts: it has come to the key's new place, or comes now.
             if entry.isParked, let later = try parkedVersion(former), state.version < later.version { continue }
