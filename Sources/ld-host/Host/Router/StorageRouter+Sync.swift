@@ -25,8 +25,17 @@ extension StorageRouter {
     ///   see ``recoverSyncGroup()``; whatever a store reports. What was not done is done by the next call.
     @discardableResult
     public func sync(fromStart isFromStart: Bool = false) async throws -> SyncReport {
-        let (_, report) = try await syncing(on: syncDevice()) { (device) throws(StorageError) in
+        let known = try await syncDevice()
+        _ = try await bringEarlierValues(known)
+        var (device, report) = try await syncing(on: known) { (device) throws(StorageError) in
             try await device.sync { (turn) throws(StorageError) in if isFromStart { try turn.engine.startOver() } }
+        }
+        // Of what others have published, and this sync has received.
+        let brought = try await bringEarlierValues(device)
+        if !brought.isEmpty {
+            let (changed, conflicts) = (report.changed, report.conflicts)
+            report = try await device.publish(brought)
+            (report.changed, report.conflicts) = (changed + report.changed, conflicts + report.conflicts)
         }
         await expireSyncConflicts(try await snapshot())
         return report
@@ -130,9 +139,12 @@ extension StorageRouter {
         }
     }
 
-    /// The same device with the keys that were left out and can take part by now, e.g. since they were set; `nil` if
-    /// none can.
+    /// The same device with the keys that were left out and can take part by now, e.g. since they were set, or since
+    /// another device leads the group; `nil` if there are none.
     func deviceWithMore(than device: SyncDevice) async throws -> SyncDevice? {
+        if !device.waits, try await waitsForOther(device.keys, device.snapshot) {
+            return try await makeDevice(device.snapshot, replacing: device)
+        }
         for left in device.leftOut {
             if case .key(let key) = try await candidate(left.key, device.snapshot), await key.reasonToLeaveOut == nil {
                 return try await makeDevice(device.snapshot, replacing: device)
@@ -157,6 +169,8 @@ extension StorageRouter {
             case .leftOut(let left): leftOut.append(left)
             }
         }
+        let waits = try await waitsForOther(keys, snapshot)
+        if waits { keys += try await formerKeys(of: keys, snapshot) }
         for left in leftOut where old?.leftOut.contains(where: { $0.address == left.address }) != true {
             snapshot.log(
                 .warning, "sync", "'\(left.address)' does not take part in sync until it can be read: \(left.reason)")
@@ -167,7 +181,7 @@ extension StorageRouter {
         let migrations = engine(snapshot)
         let device = try await onIOThread { () throws(StorageError) in
             try SyncDevice(
-                snapshot, keys: found, leftOut: others, home: home, migrations: migrations, now: clock,
+                snapshot, keys: found, leftOut: others, waits: waits, home: home, migrations: migrations, now: clock,
                 machine: machine
             ) { synced.add($0) }
         }
@@ -179,14 +193,14 @@ extension StorageRouter {
     }
 
     /// A key that is to take part in sync.
-    private enum Candidate {
+    enum Candidate {
         case key(SyncedKey)
         /// Its value is at another place and cannot be brought: to sync, it would look removed.
         case leftOut(SyncDevice.LeftOut)
     }
 
     /// A key as sync uses it, with its value where it is now.
-    private func candidate(
+    func candidate(
         _ key: AnyStorageKey, _ snapshot: RouterSnapshot
     ) async throws(StorageError) -> Candidate {
         let resolved = try await StoreAccess(snapshot: snapshot).resolveUnlisted(KeyReference(key))

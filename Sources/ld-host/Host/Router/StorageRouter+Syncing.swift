@@ -73,6 +73,11 @@ extension StorageRouter {
                 news.saveLater(current)
                 report(.success(result))
                 guard current === device else { return current }
+                let brought = try await bringEarlierValues(device)
+                if !brought.isEmpty {
+                    due = Set(brought)
+                    news.add()
+                }
                 guard expiry <= .now else { continue }
                 await expireSyncConflicts(device.snapshot)
                 expiry = .now.advanced(by: .seconds(86_400))

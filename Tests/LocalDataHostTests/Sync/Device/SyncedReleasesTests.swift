@@ -196,6 +196,37 @@ import Testing
         await #expect(throws: StorageError.notFound) { try await last.get(new) }
     }
 
+    @Test(
+        "have a value with a new name that one had set, and not yet published when it was updated",
+        arguments: [true, false])
+    func renamedUnpublished(_ isLeading: Bool) async throws {
+        let homes = try SyncHomes()
+        let old: StorageKey<String> = MigrationHome.synced("theme")
+        let new = renamed(from: old)
+        let routers = try await homes.pair([.key(old)])
+        let index = isLeading ? 0 : 1
+        try await (isLeading ? routers.first : routers.second).set("one", for: old)
+        let updated = try await homes.router(index, [.key(new)])
+        try await updated.sync()
+        let other = try await homes.router(1 - index, [.key(new)])
+        for router in [other, updated, other, updated, other] {
+            try await router.sync()
+            _ = try? await router.get(new)
+        }
+        for router in [other, updated] { #expect(try await router.get(new) == "one") }
+        try await other.set("two", for: new)
+        try await SyncHomes.settle(other, updated)
+        for router in [other, updated] { #expect(try await router.get(new) == "two") }
+        try await other.remove(new)
+        for _ in 0..<3 {
+            let (first, second) = (try await homes.router(0, [.key(new)]), try await homes.router(1, [.key(new)]))
+            try await SyncHomes.settle(first, second)
+            for router in [first, second] {
+                await #expect(throws: StorageError.notFound) { try await router.get(new) }
+            }
+        }
+    }
+
     @Test("name the device that a value with a new name waits for, and store no default over it")
     func renamed() async throws {
         let homes = try SyncHomes()

@@ -33,18 +33,22 @@ extension MigrationEngine {
 
     /// The addresses of keys that take part in sync in earlier releases, and whose values migrations bring to a key.
     func sourceAddresses(of key: AnyStorageKey) throws(StorageError) -> [String] {
-        guard key.migration != nil || !registry.isEmpty else { return [] }
-        let address = StorageAddress(try settings.place(of: key.descriptor.domain), name: key.descriptor.name)
-        let registered = registry.migrations.filter { migration in
-            let destination = migration.destinationDescriptor
-            return (try? settings.place(of: destination.domain)).map { StorageAddress($0, name: destination.name) }
-                == address
-        }
         var addresses: Set<String> = []
-        for source in (registered + [key.migration].compactMap(\.self)).flatMap(formerKeys) {
+        for source in formerKeys(of: key) {
             addresses.insert("\(StorageAddress(try place(of: source), name: source.descriptor.name))")
         }
         return addresses.sorted()
+    }
+
+    /// Those keys.
+    func formerKeys(of key: AnyStorageKey) -> [AnyStorageKey] {
+        guard key.migration != nil || !registry.isEmpty else { return [] }
+        func address(_ key: StorageKeyDescriptor) -> StorageAddress? {
+            (try? settings.place(of: key.domain)).map { StorageAddress($0, name: key.name) }
+        }
+        let own = address(key.descriptor)
+        let registered = registry.migrations.filter { address($0.destinationDescriptor) == own }
+        return (registered + [key.migration].compactMap(\.self)).flatMap { formerKeys(of: $0) }
     }
 
     /// The place from which a key's value was brought; `nil` if it was stored where it is.

@@ -27,6 +27,9 @@ final class SyncDevice: @unchecked Sendable {
     let snapshot: RouterSnapshot
     let keys: [SyncedKey]
     let leftOut: [LeftOut]
+    /// Whether another device is to bring earlier values of some of the keys, and these take part under their former
+    /// names.
+    let waits: Bool
     let home: OpenStore
     private let crypto: GroupCrypto
     private let transport: LoadedTransport
@@ -47,14 +50,15 @@ final class SyncDevice: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - leftOut: Keys that take part as soon as their values can be read.
+    ///   - waits: Whether another device is to bring earlier values of some of the keys.
     ///   - home: A store that keeps what is about no single value.
     ///   - migrations: Those whose older data is not brought any more once another device's value is here.
     ///   - now: Milliseconds since 1970 UTC.
     ///   - machine: The machine's id; `nil` if it has none.
     ///   - applied: Called with the addresses of values that other devices have changed.
     init(
-        _ snapshot: RouterSnapshot, keys: [SyncedKey], leftOut: [LeftOut], home: OpenStore, migrations: MigrationEngine,
-        now: @escaping @Sendable () -> UInt64, machine: @escaping @Sendable () -> String?,
+        _ snapshot: RouterSnapshot, keys: [SyncedKey], leftOut: [LeftOut], waits: Bool, home: OpenStore,
+        migrations: MigrationEngine, now: @escaping @Sendable () -> UInt64, machine: @escaping @Sendable () -> String?,
         applied: @escaping @Sendable ([String]) -> Void
     ) throws(StorageError) {
         guard let slot = snapshot.transport else {
@@ -82,7 +86,7 @@ final class SyncDevice: @unchecked Sendable {
                 hint: "map the domain to a store that only this device uses: ld-host config set domains.DOMAIN file")
         }
         (self.snapshot, self.keys, self.home, self.now, self.applied) = (snapshot, keys, home, now, applied)
-        (self.migrations, self.machine, self.leftOut) = (migrations, machine, leftOut)
+        (self.migrations, self.machine, self.leftOut, self.waits) = (migrations, machine, leftOut, waits)
         crypto = try GroupCrypto(try snapshot.crypto.openIfNeeded())
         transport = try slot.openIfNeeded()
         keychain = try snapshot.rings.value(HostSettings.Encryption.defaultService, SyncMembership.account)

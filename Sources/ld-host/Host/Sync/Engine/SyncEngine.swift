@@ -163,7 +163,11 @@ package final class SyncEngine {
             try noticeFormerRemovals()
             try takeUsable()
         }
-        try pull()
+        do { try pull() } catch {
+            // The next release of the app may not read the earlier versions any more.
+            try upgradeValues()
+            throw error
+        }
         try upgradeValues()
         try push()
         try finish()
