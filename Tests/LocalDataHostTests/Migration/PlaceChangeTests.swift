@@ -368,6 +368,26 @@ import Testing
         #expect(try await home.router().get(place(.fileSystem(), isSealed: true)) == "value")
     }
 
+    @Test("a key that returns, sealed, to where it was plain has its later value")
+    func sealedSince() async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        func key(_ domain: StorageDomain, _ policy: SecurityPolicy) -> StorageKey<String> {
+            StorageKey(name: "theme", domain: domain, security: policy, owner: "tests", description: "a key")
+        }
+        let rows = StorageDomain.custom(name: "rows")
+        for (domain, policy, value) in [
+            (rows, SecurityPolicy.none, "first"), (.fileSystem(), .recommended, "second"), (rows, .recommended, nil),
+        ] {
+            let router = try home.router()
+            try await router.registerCatalog(Catalog(allKeys: [.key(key(domain, policy))]))
+            if let value { try await router.set(value, for: key(domain, policy)) }
+        }
+        let router = try home.router()
+        try await router.registerCatalog(Catalog(allKeys: [.key(key(rows, .recommended))]))
+        #expect(try await router.get(key(rows, .recommended)) == "second")
+    }
+
     @Test("another owner's key at the same address is an error that names both, and changes nothing")
     func owners() async throws {
         let home = try MigrationHome()

@@ -237,7 +237,18 @@ extension MigrationEngine {
     func settlePlace(of key: AnyStorageKey, _ resolved: ResolvedKey) async throws {
         try await requireOwner(key.descriptor, resolved)
         guard !Self.isMigrating, let migration = try await newerElsewhere(key, resolved) else { return }
+        // An older value from before the key was sealed there cannot be opened, which the migration would have to.
+        if try await isBeforeSealing(resolved) { _ = try await resolved.remove() }
         _ = try await migrate(migration, onConflict: nil)
+    }
+
+    /// Whether a value is not sealed, although its key seals.
+    private func isBeforeSealing(_ resolved: ResolvedKey) async throws(StorageError) -> Bool {
+        guard !resolved.layers.isEmpty, resolved.refusal == nil else { return false }
+        let stored = resolved.sealedValue([])
+        return try await resolved.open.wait("reading '\(resolved.address)'") { () throws(StorageError) in
+            try !stored.start().isEnvelope
+        }
     }
 
     /// The migration that brings a newer value than the one at a key's place; `nil` if that is the newest, or absent.
