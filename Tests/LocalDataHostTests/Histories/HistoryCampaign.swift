@@ -14,6 +14,8 @@ struct HistoryCampaign {
         var failures: [String: Int] = [:]
         /// The seeds to look at, by kind of failure.
         fileprivate var seeds: [String: [UInt64]] = [:]
+        /// What happened in them.
+        fileprivate var logs: [UInt64: String] = [:]
         /// The shortest histories that fail.
         fileprivate(set) var stories: [String] = []
 
@@ -40,7 +42,7 @@ struct HistoryCampaign {
         var signatures: Set<String> = []
         for (_, seeds) in findings.seeds.sorted(by: { $0.key < $1.key }) {
             for seed in seeds.sorted().prefix(Self.mostStories) {
-                let story = try await story(of: seed)
+                let story = try await story(of: seed, findings.logs[seed] ?? "")
                 if signatures.insert(story.signature).inserted { findings.stories.append(story.text) }
             }
         }
@@ -58,14 +60,17 @@ struct HistoryCampaign {
             let run = try HistoryRun(history(seed))
             let failure = try await run.run()
             findings.add(run.reads, run.refusals, failure?.kind, seed)
+            if let failure {
+                findings.logs[seed] = "\(failure.kind): \(failure.words)\n\(run.log.joined(separator: "\n"))"
+            }
         }
         return findings
     }
 
-    private func story(of seed: UInt64) async throws -> (text: String, signature: String) {
+    private func story(of seed: UInt64, _ log: String) async throws -> (text: String, signature: String) {
         let whole = history(seed)
         guard let first = try await HistoryRun(whole).run() else {
-            return ("seed \(seed) has failed, and not when it was tried again\n\(whole.words)", "seed \(seed)")
+            return ("seed \(seed) has failed, and not when it was tried again\n\(whole.words)\n\(log)", "seed \(seed)")
         }
         let short = try await HistoryShrinker(kind: first.kind).shortest(whole)
         let run = try HistoryRun(short)
@@ -96,5 +101,6 @@ extension HistoryCampaign.Findings {
         (count, reads, refusals) = (count + other.count, reads + other.reads, refusals + other.refusals)
         failures.merge(other.failures, uniquingKeysWith: +)
         seeds.merge(other.seeds, uniquingKeysWith: +)
+        logs.merge(other.logs) { first, _ in first }
     }
 }

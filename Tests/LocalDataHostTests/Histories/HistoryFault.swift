@@ -6,7 +6,7 @@ import TestSupport
 
 /// A fault of the host. It is put in by what such a host would leave behind or answer, so the host itself has no code
 /// for it.
-enum HistoryFault: String, CaseIterable, Sendable {
+enum HistoryFault: String, CaseIterable, Codable, Sendable {
     /// Where values were written is not recorded.
     case forgetsPlaces
     /// Only what an app itself stores is recorded, and not where the host has brought it.

@@ -30,27 +30,6 @@ final class HistoryHome: Sendable {
         (self.usesDatabase, self.shared) = (usesDatabase, shared)
     }
 
-    deinit {
-        guard let shared else { return OpenFiles.close(below: path) }
-        // What sync has open may be closed at this moment, and its number be that of another home's file.
-        for path in Self.abandoned.withLock({ $0.adding([path, shared]) }) { OpenFiles.close(below: path) }
-    }
-
-    /// The folders of devices that sync no more, the latest last.
-    private static let abandoned = Mutex(Abandoned())
-
-    private struct Abandoned {
-        var paths: [String] = []
-
-        /// - Returns: Those whose files may be closed.
-        mutating func adding(_ others: [String]) -> [String] {
-            paths += others
-            let old = Array(paths.prefix(max(0, paths.count - 64)))
-            paths.removeFirst(old.count)
-            return old
-        }
-    }
-
     var path: String { folder.path }
 
     /// A start of a release.

@@ -1,5 +1,5 @@
 /// A kind of event in a history. A history is made of those that are enabled.
-enum HistoryKind: String, CaseIterable, Sendable {
+enum HistoryKind: String, CaseIterable, Codable, Sendable {
     /// Keys get another place.
     case places
     /// A key returns to a place that it had.
@@ -78,7 +78,10 @@ enum HistoryKind: String, CaseIterable, Sendable {
         ],
         [.places, .returns, .names, .skips, .catalogs, .backups, .removals, .secondApp, .batches],
         [.places, .chains, .types, .policies, .backups, .skips, .updates],
-        [.devices, .places, .returns, .skips, .downgrades, .removals, .batches, .databases, .subDirectories],
-        [.devices, .chains, .policies, .skips, .removals, .batches, .databases],
+        [
+            .devices, .places, .chains, .returns, .skips, .downgrades, .removals, .batches, .databases, .subDirectories,
+        ],
+        [.devices, .places, .chains, .policies, .returns, .skips, .removals, .batches, .databases],
+        [.devices, .names, .types, .skips, .removals, .batches, .databases],
     ]
 }

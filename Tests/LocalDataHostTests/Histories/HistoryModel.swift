@@ -17,7 +17,9 @@ struct HistoryModel {
         /// Whether it was removed since its device synced.
         var isJustRemoved = false
         /// What its device had when it synced last: what was set and removed since is unknown to sync.
-        var synced: (content: Int?, stamp: Int) = (nil, 0)
+        var synced: (content: Int?, stamp: Int, isUnknown: Bool) = (nil, 0, false)
+        /// The type of what was taken over from another device, and is stored as it was there.
+        var takenType: HistoryType?
         /// Whether its device may have left it out when it synced last, since it could not be read.
         var isLeftOut = false
         /// Of what the group has, the app on the device that has published it.
@@ -71,15 +73,19 @@ extension HistoryModel {
     mutating func sync(_ value: Int, as key: HistoryKey, on app: Int, isRefused: Bool, at number: Int) {
         // A store does not say when a value was removed: that counts from now. Of one that was left out, nobody knew.
         if values[app][value].isJustRemoved {
-            if values[app][value].isLeftOut { values[app][value].isUnknown = true }
             let synced = values[app][value].synced
+            // Whether sync knows of the removal is unknown, too.
+            if values[app][value].isLeftOut || synced.isUnknown { values[app][value].isUnknown = true }
             values[app][value].stamp = synced.content == nil ? synced.stamp : number
         }
         let known = values[app][value].addresses.compactMap { group[$0] } + [values[app][value]]
         let isRefused = isRefused && known.contains { $0.content != nil || $0.isUnknown }
         values[app][value].isLeftOut = isRefused
         if isRefused { values[app][value].stamp = number }
-        defer { values[app][value].synced = (values[app][value].content, values[app][value].stamp) }
+        defer {
+            let own = values[app][value]
+            values[app][value].synced = (own.content, own.stamp, own.isUnknown)
+        }
         if isRefused { values[app][value].isUnknown = true }
         values[app][value].isJustRemoved = false
         let (own, addresses) = (values[app][value], values[app][value].addresses)
@@ -90,7 +96,7 @@ extension HistoryModel {
         if own.stamp < others.stamp {
             (values[app][value].content, values[app][value].stamp) = (others.content, others.stamp)
             (values[app][value].isUnknown, values[app][value].type) = (others.isUnknown, others.type)
-            values[app][value].trail = []
+            (values[app][value].trail, values[app][value].takenType) = ([], others.type)
             values[app][value].places.append(key.place)
             (values[app][value].isBrought, values[app][value].staysElsewhere) = (false, false)
         }
@@ -129,6 +135,9 @@ extension HistoryModel.Value {
 
     /// Why a release may refuse to read this value with an error; `nil` if it has no reason to.
     func reasonToRefuse(_ key: HistoryKey, of release: Int) -> String? {
+        if case .link(let version, _)? = takenType, case .link(_, let since) = key.type, version < since {
+            return "the chain no longer reads version \(version)"
+        }
         for earlier in trail where earlier.key != key {
             let old = earlier.key
             if old.isProtected, !key.isProtected { return "the key protects less than \(old.words) did" }

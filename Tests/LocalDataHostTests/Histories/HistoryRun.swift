@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import LocalDataAPI
 import TestSupport
 
@@ -62,9 +63,16 @@ final class HistoryRun {
         return nil
     }
 
+    /// Closes the files that are open still. Nothing may run beside it: what closes a file of its own at this moment
+    /// would close another one.
+    func closeFiles() {
+        for path in homes.map(\.path) + [shared?.path].compactMap(\.self) { OpenFiles.close(below: path) }
+    }
+
     private func play(_ launch: History.Launch, isLast: Bool) async throws {
         let app = history.apps[launch.app]
         log.append("start of \(app.words) \(launch.release + 1).0")
+        if homes.count > 1 { Self.awaitTick() }
         if case .restore? = launch.steps.first { try await restore() }
         try await strike(before: launch)
         let router: StorageRouter
@@ -91,6 +99,18 @@ final class HistoryRun {
         }
         for value in model.values[launch.app].indices { note(launch, value) }
         try await strike(after: launch)
+    }
+
+    /// Waits until the clock ticks that files get their times of. What two devices set in one tick has one time, and
+    /// then their ids decide which value is the later one.
+    private static func awaitTick() {
+        func tick() -> Int {
+            var time = timespec()
+            clock_gettime(CLOCK_REALTIME_COARSE, &time)
+            return time.tv_nsec
+        }
+        let first = tick()
+        while tick() == first { usleep(500) }
     }
 
     /// A process that runs.
@@ -212,7 +232,7 @@ extension HistoryRun {
             }
             model.values[session.app][value].content = number
             model.values[session.app][value].type = number.map { _ in key(value, session).type }
-            model.values[session.app][value].trail = []
+            (model.values[session.app][value].trail, model.values[session.app][value].takenType) = ([], nil)
             model.values[session.app][value].isUnknown = false
             note(session, value)
         }

@@ -71,7 +71,10 @@ struct HistoryShrinker {
         for app in history.apps.indices where history.apps[app].device > 0 {
             history.apps[app].releases = history.apps[0].releases
         }
-        guard let found = try await HistoryRun(history).run()?.kind else { return false }
+        let run = try HistoryRun(history)
+        let found = try await run.run()?.kind
+        run.closeFiles()
+        guard let found else { return false }
         return Self.general(found) == Self.general(kind)
     }
 
