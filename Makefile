@@ -11,9 +11,10 @@ TEST_PACKAGES = binutils faketime mandoc zsh fish python3 python3-fusepy dbus gn
 # Swift has on a small machine. Of each few run at once, so that a test's time limit does not count how long it waits for
 # a thread.
 SENSITIVE = LocalDataHostTests|LocalDataAPITests
-# Those that run first, in a process of their own: a router is never freed, and the tests of all of them together would
-# have nearly as many files open as a process may.
+# Those that run first and second, each in a process of their own: a router is never freed, and the tests of all of them
+# together would have more files open than a process may.
 FIRST = LocalDataHostTests\.[A-L]
+SECOND = LocalDataHostTests\.[M-R]
 AT_ONCE = --experimental-maximum-parallelization-width
 
 # Tests that need root, most of them to act as several users, run by themselves as root: .ci/as says how. These are the
@@ -100,8 +101,9 @@ check:
 	if id -un >/dev/null 2>&1; then .ci/timed part "docs" $(MAKE) guides; fi
 	SWIFT=$(SWIFT) .ci/timed part "benchmarks" .ci/benchmarks
 	SWIFT=$(SWIFT) .ci/timed part "sensitive tests" .ci/test $(AT_ONCE) 4 --filter '$(FIRST)' --skip '$(AS_ROOT)'
-	SWIFT=$(SWIFT) .ci/timed part "more of them" \
-		.ci/test $(AT_ONCE) 4 --filter '$(SENSITIVE)' --skip '$(FIRST)|$(AS_ROOT)'
+	SWIFT=$(SWIFT) .ci/timed part "more of them" .ci/test $(AT_ONCE) 4 --filter '$(SECOND)' --skip '$(AS_ROOT)'
+	SWIFT=$(SWIFT) .ci/timed part "the last of them" \
+		.ci/test $(AT_ONCE) 4 --filter '$(SENSITIVE)' --skip '$(FIRST)|$(SECOND)|$(AS_ROOT)'
 	SWIFT=$(SWIFT) .ci/timed part "other tests" .ci/test $(AT_ONCE) 2 --skip '$(SENSITIVE)|$(AS_ROOT)'
 
 # What several users do to each other.
@@ -135,7 +137,8 @@ torture: clients
 campaigns:
 	$(SWIFT) build --build-tests
 	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 4 --filter '$(FIRST)' --skip '$(SIMULATION)'
-	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 4 --filter '$(SENSITIVE)' --skip '$(FIRST)|$(SIMULATION)'
+	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 4 --filter '$(SECOND)' --skip '$(SIMULATION)'
+	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 4 --filter '$(SENSITIVE)' --skip '$(FIRST)|$(SECOND)|$(SIMULATION)'
 	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 2 --skip '$(SENSITIVE)|$(CAMPAIGNS)|$(AS_ROOT)'
 	$(SWIFT) build --configuration release
 	LOCALDATA_TORTURE=1 LOCALDATA_PRODUCTS="$$($(SWIFT) build --configuration release --show-bin-path)" \
