@@ -237,18 +237,23 @@ extension MigrationEngine {
     func settlePlace(of key: AnyStorageKey, _ resolved: ResolvedKey) async throws {
         try await requireOwner(key.descriptor, resolved)
         guard !Self.isMigrating, let migration = try await newerElsewhere(key, resolved) else { return }
-        // An older value from before the key was sealed there cannot be opened, which the migration would have to.
-        if try await isBeforeSealing(resolved) { _ = try await resolved.remove() }
+        try await removeUnsealed(key, resolved)
         _ = try await migrate(migration, onConflict: nil)
     }
 
-    /// Whether a value is not sealed, although its key seals.
-    private func isBeforeSealing(_ resolved: ResolvedKey) async throws(StorageError) -> Bool {
-        guard !resolved.layers.isEmpty, resolved.refusal == nil else { return false }
-        let stored = resolved.sealedValue([])
-        return try await resolved.open.wait("reading '\(resolved.address)'") { () throws(StorageError) in
-            try !stored.start().isEnvelope
+    /// Removes an older value from before its key was sealed, which cannot be opened, as the migration of the newer one
+    /// would have to. What another program sets at this moment stays.
+    private func removeUnsealed(_ key: AnyStorageKey, _ resolved: ResolvedKey) async throws {
+        guard !resolved.layers.isEmpty, resolved.refusal == nil, resolved.store.abilities.conditional != nil else {
+            return
         }
+        let found = try await resolved.open.read("reading '\(resolved.address)'") { (store) throws(StorageError) in
+            try store.revisioned(resolved.handle)
+        }
+        guard let found, !EnvelopeStart(found.data).isEnvelope, try await newerElsewhere(key, resolved) != nil else {
+            return
+        }
+        _ = try await resolved.remove(ifRevision: found.revision)
     }
 
     /// The migration that brings a newer value than the one at a key's place; `nil` if that is the newest, or absent.
