@@ -151,7 +151,7 @@ struct Invocation {
                 arguments.operands.count < command.count.lowerBound
                     ? "'\(command.name)' needs \(command.operands)"
                     : "'\(command.name)' takes \(command.operands.isEmpty ? "no arguments" : command.operands); "
-                        + "found \(arguments.operands.count) arguments",
+                        + "found \(arguments.operands.count.counted("argument"))",
                 hint: "run: ld-host help \(command.name)")
         }
         self.command = command

@@ -13,7 +13,9 @@ extension Command {
             as export writes it, states the format recorded with them, and {"$expires": "..."} when they expire; what
             has expired is left out. If a catalog describes a key, the value is encoded by its type and serializer, as
             with set. An export of a domain or of everything has addresses and needs no DOMAIN; with DOMAIN[:SCOPE],
-            only the values in it are stored. Addresses in a folder of the user's own choosing are refused unless --folder
+            only the values in it are stored. An export does not say which app's keys its values belong to: on another
+            machine, an app finds them where its present release has its keys. To move all that an app has, also of
+            keys that have moved, use backup and restore. Addresses in a folder of the user's own choosing are refused unless --folder
             or DOMAIN:SCOPE names that folder, or a catalog names the key. Everything is checked before the first value is stored. Up to
             \(ImportRun.mostValues) values of 4 MiB in all are stored all or none. More are stored in parts of that
             size, so that memory does not grow with FILE: an import that is interrupted says how many values are
