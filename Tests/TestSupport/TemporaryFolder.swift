@@ -67,6 +67,19 @@ extension TemporaryFolder {
         return (mode as? Int ?? -1) & 0o7777
     }
 
+    /// Lets the folder be absent for some time.
+    @discardableResult
+    package func whileAway<Result>(_ body: () async throws -> Result) async throws -> Result {
+        let away = "\(path).away"
+        try FileManager.default.moveItem(atPath: path, toPath: away)
+        defer {
+            // What was made in its place meanwhile.
+            try? FileManager.default.removeItem(atPath: path)
+            try? FileManager.default.moveItem(atPath: away, toPath: path)
+        }
+        return try await body()
+    }
+
     /// Makes a folder at a path, and its missing parents.
     package static func makeFolder(_ path: String) throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

@@ -104,7 +104,8 @@ extension HistoryModel {
         let isKeptAside = addresses.compactMap { group[$0] }.contains { theirs in
             theirs.publisher != app && theirs.type.map(key.type.canRead) == false
         }
-        guard !isKeptAside else {
+        // If what it has itself was refused, it may have been published all the same.
+        guard !isKeptAside || isRefused else {
             // Of what was published before, it may have seen more.
             let latest = addresses.compactMap { group[$0]?.stamp }.max() ?? 0
             if values[app][value].stamp < latest { values[app][value].isUnknown = true }

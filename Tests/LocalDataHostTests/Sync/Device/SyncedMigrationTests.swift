@@ -1,4 +1,3 @@
-import FoundationEssentials
 import LocalDataAPI
 import TestSupport
 import Testing
@@ -165,11 +164,8 @@ import Testing
         try await older(homes)
         let new = moving()
         let (first, second) = (try await homes.router(0, [.key(new)]), try await homes.router(1, [.key(new)]))
-        let (shared, away) = (homes.shared.path, "\(homes.shared.path).away")
-        try FileManager.default.moveItem(atPath: shared, toPath: away)
-        #expect(try await first.forceMigration(for: new).outcome == .migrated)
-        try? FileManager.default.removeItem(atPath: shared)
-        try FileManager.default.moveItem(atPath: away, toPath: shared)
+        let run = try await homes.shared.whileAway { try await first.forceMigration(for: new) }
+        #expect(run.outcome == .migrated)
         try await second.sync()
         await #expect(throws: MigrationError.migrationInProgress) { try await second.get(new) }
         try await homes.router(0, [.key(new)]).sync()

@@ -123,6 +123,28 @@ import Testing
         for router in [third, other] { #expect(try await router.get(move.old) == "three") }
     }
 
+    @Test(
+        "have what one set after another's change that was published only at the key's next place, where it is no more",
+        arguments: [0, 1])
+    func returnedAfterChange(_ index: Int) async throws {
+        let (homes, move) = (try SyncHomes(), KeyMove())
+        try await homes.older(move)
+        let older = try await homes.start(index, move.old)
+        try await older.set("two", for: move.old)
+        // Sync notices the change, and cannot publish it.
+        try await homes.shared.whileAway { await #expect(throws: StorageError.self) { try await older.sync() } }
+        try await homes.start(index, move.new).sync()
+        let other = try await homes.start(1 - index, move.new)
+        try await other.sync()
+        #expect(try await other.get(move.new) == "two")
+        try await other.set("three", for: move.new)
+        try await other.sync()
+        let third = try await homes.start(index, move.old)
+        try await third.sync()
+        #expect(try await third.get(move.old) == "three")
+        #expect(try await third.syncConflicts().values.isEmpty)
+    }
+
     /// The key as release 2 has it, under another name.
     private func renamed(from old: StorageKey<String>) -> StorageKey<String> {
         StorageKey(
@@ -225,6 +247,18 @@ import Testing
                 await #expect(throws: StorageError.notFound) { try await router.get(new) }
             }
         }
+    }
+
+    @Test("have a value with a new name from the leading one's sync, before anybody has read it there")
+    func renamedUnread() async throws {
+        let homes = try SyncHomes()
+        let old: StorageKey<String> = MigrationHome.synced("theme")
+        let new = renamed(from: old)
+        try await homes.pair([.key(old)]).first.set("one", for: old)
+        try await homes.router(0, [.key(new)]).sync()
+        let other = try await homes.router(1, [.key(new)])
+        try await other.sync()
+        #expect(try await other.get(new) == "one")
     }
 
     @Test("name the device that a value with a new name waits for, and store no default over it")

@@ -99,4 +99,26 @@ struct SyncedRemovalTests {
         try await SyncHomes.settle(other, again)
         for router in [again, other] { #expect(try await router.get(move.new) == "two") }
     }
+
+    @Test(
+        "have what one set after a removal that another published only at the key's next place, where it is no more",
+        arguments: [0, 1], [true, false])
+    func returnedAfterRemoval(_ index: Int, _ isForgotten: Bool) async throws {
+        let (homes, move) = (try SyncHomes(), KeyMove())
+        try await homes.older(move)
+        try await homes.start(index, move.old).remove(move.old)
+        let other = try await homes.start(1 - index, move.new)
+        #expect(try await other.get(move.new) == "one")
+        try await other.sync()
+        let updated = try await homes.start(index, move.new)
+        try await updated.sync()
+        if isForgotten { try await SyncHomes.settle(other, updated) } else { try await other.sync() }
+        await #expect(throws: StorageError.notFound) { try await other.get(move.new) }
+        try await other.set("two", for: move.new)
+        try await other.sync()
+        let third = try await homes.start(index, move.old)
+        try await third.sync()
+        #expect(try await third.get(move.old) == "two")
+        #expect(try await third.syncConflicts().values.isEmpty)
+    }
 }

@@ -91,6 +91,20 @@ import Testing
         #expect(try await second.syncConflicts().values.isEmpty)
     }
 
+    @Test("are stored in the current version by the leading device's sync while the transport is away, too")
+    func convertedAlone() async throws {
+        let homes = try SyncHomes()
+        let (old, new) = try keys(.userDefaults())
+        try await older(homes, old)
+        let leading = try await homes.router(0, [.key(new)])
+        try await homes.shared.whileAway { await #expect(throws: StorageError.self) { try await leading.sync() } }
+        let onlyNew = DataMigrator<Second>.Builder(targetType: Second.self)
+        let third = StorageKey<Second>(
+            name: "note", domain: .userDefaults(), security: SecurityPolicy.none, owner: "tests",
+            description: "a key for tests", syncPolicy: .automaticSmall, migrator: try onlyNew.build())
+        #expect(try await homes.router(0, [.key(third)]).get(third) == Second(words: ["one"]))
+    }
+
     @Test("of a renamed key count from when they were set, and not from when the leading device brought them")
     func broughtLater() async throws {
         let homes = try SyncHomes()

@@ -64,6 +64,7 @@ extension SyncEngine {
                 continue
             }
             other.passed = version
+            if other.state?.version == version { other.state?.isShared = true }
             changed[former] = other
         }
     }

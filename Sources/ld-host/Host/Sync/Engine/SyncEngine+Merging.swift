@@ -45,7 +45,8 @@ extension SyncEngine {
             if state.history.includes(remote.version), remote.version < state.version { return change }
             if remote.history.includes(state.version), state.version < remote.version {
                 let isUnknown = state.version.author == group.me && remote.history.isPast(state.version)
-                guard !state.isShared || isUnknown else {
+                let isShared = state.isShared || isSharedElsewhere(state.version, name)
+                guard !isShared || isUnknown else {
                     return try take(remote, hash, state.history, local, change)
                 }
                 // The device was restored from an older image, and has given a version a second time.
@@ -70,6 +71,15 @@ extension SyncEngine {
         state.history.add(remote.history)
         change.entry?.state = state
         return change
+    }
+
+    /// Whether a record says a version of a key at another of its places: it is known at each of them since the key
+    /// moved, and published where the key was then.
+    private func isSharedElsewhere(_ version: SyncVersion, _ name: String) -> Bool {
+        formerNames.contains { key, former in
+            guard key == name, let state = entries[former]?.state else { return false }
+            return state.version == version && state.isShared
+        }
     }
 
     /// Whether a key's value was here before the device joined, and nobody else knows of it: what the group has wins.
