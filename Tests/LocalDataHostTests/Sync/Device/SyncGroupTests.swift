@@ -183,6 +183,29 @@ import Testing
         #expect(try await first.syncMembers().count == 2)
     }
 
+    @Test("a new device cannot tell an old state of the whole from the latest, and has the latest once that is carried")
+    func oldStateOfTheWhole() async throws {
+        let homes = try SyncHomes(3)
+        let (first, second) = try await homes.pair([.key(key)])
+        try await first.set("one", for: key)
+        let code = try await first.inviteToSync().code
+        try await SyncHomes.settle(first, second)
+        let old = try TemporaryFolder()
+        try FileManager.default.removeItem(atPath: old.path)
+        try FileManager.default.copyItem(atPath: homes.shared.path, toPath: old.path)
+        try await first.set("two", for: key)
+        try await SyncHomes.settle(first, second)
+        // The carrier gives it what it had before.
+        let third = try await homes.router(2, [.key(key)], in: old.path)
+        try await third.joinSyncGroup(code, named: "third")
+        try await third.sync()
+        #expect(try await third.get(key) == "one")
+        #expect(try await third.syncReport().isComplete)
+        let later = try await homes.router(2, [.key(key)])
+        try await SyncHomes.settle(later, first, second)
+        for router in [first, second, later] { #expect(try await router.get(key) == "two") }
+    }
+
     @Test("a folder that lost everything is refilled by its devices, and a new device can join")
     func wiped() async throws {
         let homes = try SyncHomes(3)

@@ -18,11 +18,15 @@ final class SyncHomes: Sendable {
     deinit { homes.forEach { $0.remove() } }
 
     /// A router of a device that shares only the home with the device's other routers, like a separate process.
-    func router(_ index: Int, _ keys: [AnyStorageKey], _ text: String = "") async throws -> StorageRouter {
+    ///
+    /// - Parameter folder: The shared folder; `nil` for that of all devices.
+    func router(
+        _ index: Int, _ keys: [AnyStorageKey], _ text: String = "", in folder: String? = nil
+    ) async throws -> StorageRouter {
         let router = try homes[index].router(
             """
             \(text)
-            sync: { transport: "folder", options: { folder: "\(shared.path)", poll: 1 } }
+            sync: { transport: "folder", options: { folder: "\(folder ?? shared.path)", poll: 1 } }
             """)
         if !keys.isEmpty { try await router.registerCatalog(Keys(allKeys: keys)) }
         return router

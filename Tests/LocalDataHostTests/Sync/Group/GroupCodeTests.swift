@@ -50,6 +50,18 @@ import Testing
         #expect(try !finder.opensCurrent(device) && device.hasCurrentKey && !device.log.owesEpoch(device.id, at: 3003))
     }
 
+    @Test("if the carrier keeps back that a device has used a code, it opens what others seal until its time is over")
+    func keptBack() throws {
+        var device = try first()
+        let finder = CodeFinder(code: try device.invite(until: 3000))
+        var new = try joining(device, finder.code, "b", at: 2000)
+        try new.answer(at: 2001)
+        try device.answer(at: 2900)
+        #expect(try finder.opensCurrent(device) && !finder.opensCurrent(new))
+        try device.answer(at: 3001)
+        #expect(try !finder.opensCurrent(device))
+    }
+
     @Test("a join that arrives after its invitation's end does not count, whatever time it says")
     func late() throws {
         var devices = try makeGroup(of: ["a", "b"], try GroupProvider.openssl.crypto())

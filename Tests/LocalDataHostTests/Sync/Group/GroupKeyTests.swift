@@ -156,6 +156,8 @@ import Testing
         let second = try first.admit("b", other.crypto())
         let content = Data("the value".utf8)
         let record = try seal(content, by: first)
+        // Version, epoch, salt and mark; the box; the signature.
+        #expect(record.count == content.count + 21 + GroupCrypto.boxOverhead + 66)
         #expect(record.count == content.count + RecordSealer.overhead && record.firstRange(of: content) == nil)
         let opened = try open(record, by: first, second)
         #expect(opened.content == content && opened.epoch == first.state.epoch.id)
