@@ -46,6 +46,22 @@ struct ErrorTests {
         #expect(try store.text("name") == "old")
     }
 
+    @Test("name a value that a trigger leaves out, alone and in a batch, whatever its size", arguments: [3, 2 << 20])
+    func leftOut(_ size: Int) throws {
+        try server.run(
+            """
+            CREATE FUNCTION \(store.schema).skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+            CREATE TRIGGER skip BEFORE INSERT OR UPDATE ON \(store.schema).value FOR EACH ROW
+            WHEN (NEW.name = 'name'::bytea) EXECUTE FUNCTION \(store.schema).skip();
+            """)
+        let value = Data(repeating: 7, count: size)
+        let error = #expect(throws: StorageError.self) { try store.set("name", value) }
+        #expect(error?.code == .storeUnavailable && error?.message.contains("has not stored 'name'") == true)
+        #expect(throws: StorageError.storeUnavailable) { try store.apply([("other", "1"), ("name", "2")]) }
+        #expect(try store.text("name") == "old")
+        try store.set("another", value)
+    }
+
     @Test("for a conflict with another transaction do not reach the caller", arguments: ["40001", "40P01"])
     func conflict(_ state: String) throws {
         try fail(with: state, times: 3)

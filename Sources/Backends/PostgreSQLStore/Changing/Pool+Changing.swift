@@ -16,6 +16,7 @@ extension Pool {
             attempts += 1
             do {
                 let failed = try change.make()
+                if let name = change.leftOut { throw StorageError.leftOut(name, of: writes.count, work(), change.host) }
                 return Changed(
                     failed: failed, numbers: change.numbers, removed: change.found > 0 && change.isLive,
                     revision: change.writes.first?.revision ?? 0)
@@ -62,6 +63,8 @@ final class Change {
     private(set) var numbers: [Int64] = []
     /// How many statements found a value, and whether the last of these had not expired.
     private(set) var (found, isLive) = (0, false)
+    /// The name of a value that was to be stored, and that the server has left out.
+    private(set) var leftOut: String?
     private let pool: Pool
     private let deadline: Deadline
 
@@ -144,7 +147,7 @@ final class Change {
                 if size > Piece.size * Piece.atOnce || pending.count >= 1000 { try flush() }
             }
             try flush()
-            guard failed.isEmpty else {
+            guard failed.isEmpty, leftOut == nil else {
                 try link.exchange([Call(.rollback)], until: pool.deadline())
                 return failed
             }
@@ -181,7 +184,9 @@ final class Change {
                 isLive = answer.integer(1) != 0
             }
             if mine.first?.count ?? 0 > 0 { found += 1 }
-            if !writes[first + index].isMade(mine) { failed.append(first + index) }
+            let write = writes[first + index]
+            if !write.isMade(mine) { failed.append(first + index) }
+            if write.isLeftOut(mine) { leftOut = leftOut ?? String(decoding: write.name, as: UTF8.self) }
         }
         return failed
     }

@@ -157,6 +157,13 @@ extension Write {
         ]
     }
 
+    /// Whether a value was to be stored on any condition, and no row was: a rule or a trigger of the database leaves it
+    /// out.
+    func isLeftOut(_ answers: ArraySlice<Answer>) -> Bool {
+        guard case (.set, .anything) = (action, condition) else { return false }
+        return answers.first?.count ?? 0 == 0
+    }
+
     /// Whether the change was made, or its condition held, by the answers to the statements of ``add(to:)``.
     func isMade(_ answers: ArraySlice<Answer>) -> Bool { condition == .anything || answers.first?.count ?? 0 > 0 }
 }

@@ -71,6 +71,15 @@ extension StorageError {
             hint: "check the value, then repeat the change")
     }
 
+    /// The server has accepted a value, and stored none.
+    static func leftOut(_ name: String, of count: Int, _ work: String, _ host: String) -> StorageError {
+        StorageError(
+            .storeUnavailable,
+            "\(host) has not stored '\(name)', \(work): a trigger or rule of the table 'value' leaves its row out"
+                + (count > 1 ? "; other values of the batch may be stored" : ""),
+            hint: "remove the trigger or rule, or use another schema")
+    }
+
     private static func meaning(of state: String) -> (Code, String) {
         switch state {
         case "25006": (.permissionDenied, "the server is a read-only standby; add target_session_attrs=read-write")
