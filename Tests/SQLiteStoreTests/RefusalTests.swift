@@ -54,6 +54,31 @@ struct RefusalTests {
         try expectRefusal(folder, .storeUnavailable, "belongs to another application (id 7)")
     }
 
+    @Test("a database that was made from a dump lacks its marks, and the command that sets them makes it serve again")
+    func dumped() throws {
+        let (store, folder) = (try BuiltStore(), try TemporaryFolder())
+        try store.set("name", Data("value".utf8))
+        let path = "\(folder.path)/\(BuiltStore.file)"
+        try store.run("VACUUM INTO '\(path)'")
+        try BuiltStore.run("PRAGMA application_id = 0; PRAGMA user_version = 0", in: path)
+        let error = try #require(throws: StorageError.self) { try BuiltStore(in: folder) }
+        #expect(error.message.contains("lost its marks"))
+        let statements = try #require(error.hint.split(separator: "'").dropFirst(2).first { $0.contains("PRAGMA") })
+        try BuiltStore.run(String(statements), in: path)
+        #expect(try BuiltStore(in: folder).get("name") == Data("value".utf8))
+    }
+
+    @Test("a database whose text is UTF-16 is refused by that name")
+    func otherEncoding() throws {
+        let folder = try TemporaryFolder()
+        try BuiltStore.run(
+            """
+            PRAGMA encoding = 'UTF-16le'; CREATE TABLE value (place, name, content); CREATE TABLE piece (version, number);
+            PRAGMA application_id = 1279549812; PRAGMA user_version = 1
+            """, in: "\(folder.path)/\(BuiltStore.file)")
+        try expectRefusal(folder, .storeUnavailable, "is UTF-16; expected UTF-8")
+    }
+
     @Test("files that are not databases")
     func noDatabase() throws {
         let folder = try TemporaryFolder()

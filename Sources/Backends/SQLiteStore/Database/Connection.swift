@@ -196,10 +196,13 @@ final class Connection: @unchecked Sendable {
     }
 
     /// The value of a numeric pragma.
-    func number(of pragma: String) throws -> Int64 {
-        var number: Int64 = 0
-        try forEachRow("PRAGMA \(pragma)") { number = Int64($0) ?? 0 }
-        return number
+    func number(of pragma: String) throws -> Int64 { Int64(try text(of: pragma)) ?? 0 }
+
+    /// The text that a pragma gives; the last one if it gives several, empty if none.
+    func text(of pragma: String) throws -> String {
+        var text = ""
+        try forEachRow("PRAGMA \(pragma)") { text = $0 }
+        return text
     }
 
     /// The path, escaped for a URI.

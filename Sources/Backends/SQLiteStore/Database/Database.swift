@@ -332,12 +332,24 @@ final class Database: Sendable {
                 .corrupt, "'\(path)' is empty, so it is not a database",
                 hint: "restore it from a backup, or remove it")
         }
-        guard application == Schema.application else {
+        let isOther = application != Schema.application
+        if application == 0, try connection.number(of: "table_info(piece)") > 0 {
+            throw StorageError(
+                .storeUnavailable, "the database '\(path)' lost its marks, as one does that was made from a dump",
+                hint: "all values are there; set the marks: sqlite3 '\(path)' 'PRAGMA application_id = "
+                    + "\(Schema.application); PRAGMA user_version = \(Schema.version)'")
+        }
+        guard !isOther else {
             throw StorageError(
                 .storeUnavailable, "the database '\(path)' belongs to another application (id \(application))",
                 hint: "choose another 'path'")
         }
         try check(version: connection.number(of: "user_version"))
+        guard try connection.text(of: "encoding") == "UTF-8" else {
+            throw StorageError(
+                .storeUnavailable, "the text of the database '\(path)' is UTF-16; expected UTF-8",
+                hint: "dump it, and read the dump into a new database: its encoding is UTF-8")
+        }
         isKnown.store(true, ordering: .releasing)
         return true
     }
