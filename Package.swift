@@ -147,7 +147,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "ServerAccess",
-            dependencies: ["LocalDataAPI", "CLinux"],
+            dependencies: ["LocalDataAPI", "CLinux", "DurableFiles"],
             path: "Sources/LocalDataAPI/ServerAccess",
             swiftSettings: settings),
         .target(name: "ByteCoding", path: "Sources/LocalDataAPI/ByteCoding", swiftSettings: settings),
@@ -212,7 +212,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "MigrationManifest",
-            dependencies: ["LocalDataAPI", "ByteCoding", "JSON"],
+            dependencies: ["LocalDataAPI", "DurableFiles", "ByteCoding", "JSON"],
             path: "Sources/Migrators/StandardMigrations/Manifest",
             swiftSettings: settings),
         .target(

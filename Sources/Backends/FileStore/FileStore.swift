@@ -56,7 +56,7 @@ package final class FileStore: StorageBackend {
                 hint: "start it with '/', '~/' or '${data}/'")
         }
         log = host.log
-        root = try DurableDirectory(root: path)
+        root = try DurableDirectory(root: path, rule: .secret)
         batches = try BatchFolder(root: root)
         places = PlaceTable(batches)
         isFrozen = options.contains("frozen") ? try options.boolean("frozen") : false

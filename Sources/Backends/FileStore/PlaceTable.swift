@@ -38,7 +38,7 @@ final class PlaceTable: Sendable {
 
     /// The folder with this path. Compared byte by byte: two encodings of an accented letter are two folders.
     func directory(root: String, folders: [String] = []) throws -> DurableDirectory {
-        let new = try DurableDirectory(root: root, folders: folders, batches: batches)
+        let new = try DurableDirectory(root: root, folders: folders, rule: .secret, batches: batches)
         let path = Array(new.path.utf8)
         return state.withLock { state in
             if let kept = state.entries[path]?.directory {

@@ -25,11 +25,14 @@ package struct ContentRecord: Hashable, Sendable {
         !hasTime(status.modified) && (status.size > 0 || size == 0)
     }
 
-    /// Whether a time of modification is the recorded one, as exactly as file systems keep it: in units of 1 ns,
-    /// 100 ns, 1 us, 1 ms or 1 s, rounded down. The recorded time is that of the file in memory, which is more exact.
+    /// Whether a time of modification is the recorded one, as exactly as file systems keep it, rounded down. The
+    /// recorded time is that of the file in memory, which is more exact.
     private func hasTime(_ time: Int64?) -> Bool {
-        [1, 100, 1000, 1_000_000, 1_000_000_000].contains { modified - modified % $0 == time }
+        Self.units.contains { modified - modified % $0 == time }
     }
+
+    /// The units of times on file systems, in nanoseconds: up to the 2 s of FAT.
+    private static let units: [Int64] = [1, 100, 1000, 1_000_000, 10_000_000, 1_000_000_000, 2_000_000_000]
 }
 
 /// The result of comparing a content with its record. Corrupt content is an error.

@@ -7,12 +7,21 @@ extension DurableDirectory {
     /// Checks that the path is usable: it leads to a folder, or to nothing yet.
     ///
     /// - Returns: The folder's owner if this process runs as the superuser, the owner is another user, and no group
-    ///   shares the folder.
+    ///   shares the folder. Of a missing folder, the owner of the nearest one above it: what is made there is for that
+    ///   user, who could not use it.
     /// - Throws: `StorageError`, with `ENOTDIR` if something else is in the way.
     package func foreignOwner() throws(StorageError) -> UInt32? {
-        guard let folder = try folderPath.open(), geteuid() == 0 else { return nil }
+        let folder = try folderPath.open()
+        guard geteuid() == 0 else { return nil }
         var status = stat()
-        guard fstat(folder.number, &status) == 0 else { throw StorageError(system: errno, "inspect", path: path) }
+        if let folder {
+            guard fstat(folder.number, &status) == 0 else { throw StorageError(system: errno, "inspect", path: path) }
+        } else {
+            var names = path.split(separator: "/")
+            repeat {
+                _ = names.popLast()
+            } while stat("/" + names.joined(separator: "/"), &status) != 0 && !names.isEmpty
+        }
         return status.st_uid == 0 || FolderMaker.isOfGroup(status.st_mode) ? nil : status.st_uid
     }
 

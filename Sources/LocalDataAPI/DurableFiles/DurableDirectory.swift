@@ -24,6 +24,8 @@ package final class DurableDirectory: Sendable {
     let folderPath: FolderPath
     /// Where new contents are written before they get their names.
     let staging: Staging
+    /// What new files have to be.
+    let rule: NewFileRule
     /// The batches whose leftovers may be here.
     let batches: BatchFolder?
     /// Once open, the number stays the same. dup3(2) redirects it to another folder of the same path, so that threads
@@ -51,11 +53,12 @@ package final class DurableDirectory: Sendable {
     ///
     /// - Parameters:
     ///   - makesRoot: Whether changes create the root, too. If not, they fail with `ENOENT` while it is missing.
+    ///   - rule: What new files have to be.
     ///   - batches: The batches whose leftovers are removed here.
     /// - Throws: `StorageError` with `EINVAL` if the path is not absolute.
     package init(
         root: String, folders: [String] = [], makesRoot: Bool = true, staging: Staging = .inFolder,
-        batches: BatchFolder? = nil
+        rule: NewFileRule = .any, batches: BatchFolder? = nil
     ) throws(StorageError) {
         guard root.utf8.first == UInt8(ascii: "/") else { throw StorageError(system: EINVAL, "open", path: root) }
         let names = root.utf8.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }
@@ -66,6 +69,7 @@ package final class DurableDirectory: Sendable {
             isPrivate: staging == .besideFile)
         responsibility = names.isEmpty ? folders.count : folders.count + 1
         self.staging = staging
+        self.rule = rule
         self.batches = batches
     }
 

@@ -231,7 +231,12 @@ package enum FolderMaker {
             return
         }
         guard fchmodat(folder, name.start, 0o700, 0) == 0 else {
-            throw StorageError(system: errno, "set the mode of the folder", path: path())
+            let code = errno
+            unlinkat(folder, name.start, AT_REMOVEDIR)
+            throw StorageError(
+                system: code, "set the mode of the folder", path: path(),
+                detail: "the umask takes rights to new folders from their own user, and the file system forbids to "
+                    + "give them back")
         }
     }
 
@@ -245,7 +250,11 @@ package enum FolderMaker {
     ) throws(StorageError) {
         guard let made = Descriptor(Descriptor.open(name.start, in: folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)),
             fchmod(made.number, mode) == 0
-        else { throw StorageError(system: errno, "set the mode of the folder", path: path()) }
+        else {
+            let code = errno
+            unlinkat(folder, name.start, AT_REMOVEDIR)
+            throw StorageError(system: code, "set the mode of the folder", path: path())
+        }
     }
 
     /// Makes the entries of a folder durable. Follows no symbolic link.

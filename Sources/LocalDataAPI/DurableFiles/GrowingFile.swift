@@ -15,10 +15,12 @@ extension DurableDirectory {
         guard let descriptor = Descriptor(Descriptor.open(path.name.start, in: folder.descriptor, flags, mode: 0o600))
         else { throw StorageError(system: errno, "create", path: location.description) }
         let file = OpenFile(descriptor, at: location)
-        if folder.isShared, fchmod(file.descriptor.number, 0o660) != 0 {
-            let code = errno
+        do throws(StorageError) {
+            if folder.isShared { try file.setPermissions(0o660) }
+            try file.check(self, isShared: folder.isShared)
+        } catch {
             unlinkat(folder.descriptor, path.name.start, 0)
-            throw file.failure(code, "set the mode of")
+            throw error
         }
         return file
     }

@@ -32,7 +32,20 @@ package struct OpenFile: ~Copyable {
 
     /// Sets who may read and write it.
     package func setPermissions(_ mode: UInt32) throws(StorageError) {
-        guard fchmod(descriptor.number, mode) == 0 else { throw failure(errno, "set the mode of") }
+        guard fchmod(descriptor.number, mode) != 0 else { return }
+        let code = errno
+        // File systems without modes refuse all, also the one that the file has.
+        var status = stat()
+        if code == EPERM, fstat(descriptor.number, &status) == 0, status.st_mode & 0o7777 == mode { return }
+        throw failure(code, "set the mode of")
+    }
+
+    /// Checks that a new file is as its folder's rule says.
+    func check(_ directory: DurableDirectory, isShared: Bool) throws(StorageError) {
+        if case .any = directory.rule { return }
+        var status = stat()
+        guard fstat(descriptor.number, &status) == 0 else { throw failure(errno, "inspect") }
+        try directory.rule.check(status, isShared: isShared, in: directory.path)
     }
 
     /// Gives it to a user and a group; `false` if this process may not.
@@ -58,6 +71,8 @@ package struct OpenFile: ~Copyable {
             case 0: return result
             case ERANGE where capacity < Self.largestAttribute: capacity = Self.largestAttribute
             case ENODATA, ENOTSUP: return nil
+            // A file system, or a rule of the system, that forbids attributes altogether.
+            case EPERM: return nil
             case let code: throw failure(code, "read the attributes of")
             }
         }
@@ -72,7 +87,7 @@ package struct OpenFile: ~Copyable {
         }
         if result == 0 { return }
         switch errno {
-        case ENOTSUP, E2BIG, ERANGE: return
+        case ENOTSUP, EPERM, E2BIG, ERANGE: return
         // For a large attribute this means that the file system cannot keep one of that size; for a small one, that the
         // disk is full.
         case ENOSPC where value.count > Self.smallAttribute: return

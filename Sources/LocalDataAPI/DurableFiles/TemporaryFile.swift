@@ -50,10 +50,12 @@ struct TemporaryFile: ~Copyable {
             let file = OpenFile(descriptor, at: location)
             let status = try file.status()
             guard status.isLinked else { continue }
-            if writable.isShared, fchmod(file.descriptor.number, 0o660) != 0 {
-                let code = errno
+            do throws(StorageError) {
+                if writable.isShared { try file.setPermissions(0o660) }
+                try file.check(directory, isShared: writable.isShared)
+            } catch {
                 unlinkat(folder, name.start, 0)
-                throw file.failure(code, "set the mode of")
+                throw error
             }
             self.folder = folder
             self.file = file

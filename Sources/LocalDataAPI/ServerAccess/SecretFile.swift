@@ -1,4 +1,5 @@
 internal import CLinux
+internal import DurableFiles
 internal import Glibc
 package import LocalDataAPI
 
@@ -23,7 +24,7 @@ package struct SecretFile: Sendable {
         self.kind = kind
         isCredential = option.hasPrefix(Self.variable)
         if isCredential {
-            guard let folder = secure_getenv("CREDENTIALS_DIRECTORY").map({ String(cString: $0) }) else {
+            guard let folder = secure_getenv("CREDENTIALS_DIRECTORY").flatMap({ String(validatingCString: $0) }) else {
                 throw StorageError(
                     .invalidOptions, "option '\(name)' is '\(option)', and systemd passed no credentials",
                     hint: "add LoadCredential= to the unit, or give an absolute path")
@@ -81,8 +82,8 @@ package struct SecretFile: Sendable {
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw unusable("it is not a regular file")
         }
-        let others: mode_t = isCredential ? 0o007 : 0o077
-        guard status.st_mode & others == 0, status.st_uid == geteuid() || status.st_uid == 0 else {
+        let isOwn = status.st_uid == geteuid() || status.st_uid == 0
+        guard Ownership.isSecret(status) || isCredential && isOwn && status.st_mode & 0o007 == 0 else {
             throw StorageError(
                 .permissionDenied, "other users can read the \(kind) '\(path)'",
                 hint: "take it away from them: chmod 600 '\(path)'")

@@ -29,6 +29,13 @@ extension Users {
         try Self.check(lchown(path, user.number, user.group), "lchown \(path)")
     }
 
+    /// Empties a folder.
+    func removeAll(in folder: String) {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+            try? FileManager.default.removeItem(atPath: "\(folder)/\(name)")
+        }
+    }
+
     /// The text of a file.
     func text(_ path: String) -> String? {
         FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }

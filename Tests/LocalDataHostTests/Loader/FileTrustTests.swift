@@ -1,3 +1,4 @@
+import DurableFiles
 import Glibc
 import LocalDataAPI
 import LocalDataHost
@@ -84,10 +85,10 @@ struct FileTrustTests {
 
     @Test(
         "a file that others can write is refused, with the command that repairs it",
-        arguments: [
-            (mode: mode_t(0o666), who: "its group and others"), (0o664, "its group"), (0o646, "others"),
-            (0o1666, "its group and others"),
-        ])
+        arguments: PluginScratch.others(
+            [
+                (mode: mode_t(0o666), who: "its group and others"), (0o646, "others"), (0o1666, "its group and others"),
+            ], toGroup: (0o664, "its group")))
     func writableFile(mode: mode_t, who: String) throws {
         try PluginScratch.with { scratch in
             let path = try scratch.file("it's.so")
@@ -99,6 +100,17 @@ struct FileTrustTests {
             let command = try #require(error.hint.split(separator: "run: ").last)
             #expect(command.hasPrefix("chmod go-w '"))
             try scratch.shell(String(command))
+            #expect(try FileTrust.check(path).path == path)
+        }
+    }
+
+    @Test(
+        "a file that the user's private group can write is the user's",
+        .enabled(if: Ownership.isOwn(getegid(), of: geteuid()), "this user has no group of its own"))
+    func ownGroup() throws {
+        try PluginScratch.with { scratch in
+            let path = try scratch.file("own.so")
+            try #require(chmod(path, 0o664) == 0)
             #expect(try FileTrust.check(path).path == path)
         }
     }

@@ -33,7 +33,7 @@ import Testing
 
     @Test(
         "a folder of the run path that others can write to is refused, also with the sticky bit",
-        arguments: [0o777, 0o1777, 0o775])
+        arguments: PluginScratch.others([0o777, 0o1777], toGroup: 0o775))
     func refusesOpenFolder(_ mode: Int) throws {
         try PluginScratch.with { scratch in
             let folder = try scratch.folder("open")

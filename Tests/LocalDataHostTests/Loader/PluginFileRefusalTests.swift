@@ -24,7 +24,9 @@ import Testing
         }
     }
 
-    @Test("a file that others can write is refused", arguments: [(0o757, "others"), (0o775, "its group")])
+    @Test(
+        "a file that others can write is refused",
+        arguments: PluginScratch.others([(0o757, "others")], toGroup: (0o775, "its group")))
     func writableFile(_ mode: Int, _ who: String) throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }

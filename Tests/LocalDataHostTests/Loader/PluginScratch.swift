@@ -1,3 +1,4 @@
+import DurableFiles
 import FoundationEssentials
 import Glibc
 import LocalDataAPI
@@ -58,6 +59,12 @@ struct PluginScratch {
         let completion = try shell.run(deadline: .seconds(60))
         try #require(completion.outcome == .exited(code: 0), "\(command): \(completion.errorText)")
         return String(decoding: completion.output, as: UTF8.self)
+    }
+
+    /// Modes with which users that are not this one can write: one for the group alone, unless the group is the user's
+    /// private one, which is the user.
+    static func others<Mode>(_ modes: [Mode], toGroup groupMode: Mode) -> [Mode] {
+        Ownership.isOwn(getegid(), of: geteuid()) ? modes : modes + [groupMode]
     }
 
     /// The refusal that the body throws.

@@ -1,9 +1,10 @@
+import CLinux
 import DurableFiles
 import Glibc
 import LocalDataAPI
 
 /// A file without a name, which disappears with its owner unless it is given one. Mode 0600, or 0660 in a folder that
-/// belongs to a group (set-group-ID).
+/// belongs to a group (set-group-ID and writable for it).
 struct UnnamedFile: ~Copyable {
     private let descriptor: Int32
     private let folder: String
@@ -26,9 +27,12 @@ struct UnnamedFile: ~Copyable {
         guard opened >= 0 else { throw StorageError.system(errno, "create a file in '\(folder)'") }
         let file = UnnamedFile(opened, in: folder, temporary: temporary)
         var status = stat()
-        if stat(folder, &status) == 0, FolderMaker.isOfGroup(status.st_mode), fchmod(opened, 0o660) != 0 {
+        let isShared = stat(folder, &status) == 0 && FolderMaker.isOfGroup(status.st_mode)
+        if isShared, fchmod(opened, 0o660) != 0, errno != EPERM {
             throw StorageError.system(errno, "set the mode of a file in '\(folder)'")
         }
+        guard fstat(opened, &status) == 0 else { throw StorageError.system(errno, "inspect a file in '\(folder)'") }
+        try NewFileRule.secret.check(status, isShared: isShared, in: Self.shown(folder))
         return file
     }
 
@@ -115,11 +119,39 @@ struct UnnamedFile: ~Copyable {
     }
 
     /// Gives the file a name, unless another file has it.
-    borrowing func publish(as path: String) throws {
-        let source = temporary ?? "/proc/self/fd/\(descriptor)"
-        if linkat(AT_FDCWD, source, AT_FDCWD, path, temporary == nil ? AT_SYMLINK_FOLLOW : 0) != 0, errno != EEXIST {
-            throw StorageError.system(errno, "create '\(path)'")
+    consuming func publish(as path: String) throws {
+        guard let temporary else {
+            if linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) != 0, errno != EEXIST
+            {
+                throw StorageError.system(errno, "create '\(Self.shown(path))'")
+            }
+            return
         }
+        // Not by a second name: there may be no hard links, or the file may seem to have two for a while.
+        if ld_linux_rename_new(temporary, path) == 0 || errno == EEXIST { return }
+        guard errno == EINVAL || errno == ENOSYS else {
+            throw StorageError.system(errno, "create '\(Self.shown(path))'")
+        }
+        // The file system does not know such a call; of those that use this one, one is first.
+        let parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { if parent >= 0 { close(parent) } }
+        while parent >= 0, flock(parent, LOCK_EX) != 0, errno == EINTR {}
+        var status = stat()
+        if lstat(path, &status) == 0 { return }
+        guard errno == ENOENT, rename(temporary, path) == 0 else {
+            throw StorageError.system(errno, "create '\(Self.shown(path))'")
+        }
+    }
+
+    /// A path for people: one through an open folder says nothing to them.
+    private static func shown(_ path: String) -> String {
+        guard path.hasPrefix("/proc/self/fd/") else { return path }
+        let names = path.split(separator: "/", maxSplits: 4)
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/fd/\(names[3])", &buffer, buffer.count)
+        guard count > 0 else { return path }
+        let folder = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return names.count > 4 ? "\(folder)/\(names[4])" : folder
     }
 
     /// `O_TMPFILE` of open(2), which Swift does not import.

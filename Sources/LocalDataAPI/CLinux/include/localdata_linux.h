@@ -256,6 +256,13 @@ static inline int32_t ld_linux_put_in_place(int32_t file, int32_t place, int32_t
     return (int32_t)syscall(SYS_dup3, file, place, flags);
 }
 
+/* renameat2(2) with RENAME_NOREPLACE: 0, or -1 with errno: EEXIST if the new name is taken; EINVAL or ENOSYS where the file
+ * system or the kernel does not know it. */
+static inline int32_t ld_linux_rename_new(const char *from, const char *to) {
+    enum { current_folder = -100, no_replace = 1 };
+    return (int32_t)syscall(SYS_renameat2, current_folder, from, current_folder, to, no_replace);
+}
+
 /* openat2(2), closed on exec: opens what a relative path leads to and follows no symbolic link, in the middle of it
  * neither, nor leaves `folder`. With AT_FDCWD the path is absolute. -1 and errno: ELOOP for a symbolic link; ENOSYS before
  * Linux 5.6, EPERM where a sandbox forbids the call. */

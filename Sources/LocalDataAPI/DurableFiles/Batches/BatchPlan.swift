@@ -124,7 +124,8 @@ struct BatchPlan {
             throw StorageError(system: errno, "create", path: location.description)
         }
         let file = OpenFile(descriptor, at: location)
-        if folder.isShared, fchmod(file.descriptor.number, 0o660) != 0 { throw file.failure(errno, "set the mode of") }
+        if folder.isShared { try file.setPermissions(0o660) }
+        try file.check(place, isShared: folder.isShared)
         return file
     }
 

@@ -12,7 +12,7 @@ struct BackupTarget {
     /// - Throws: `fileError` if no file can be there, or one is there and may not be replaced.
     init(_ path: String, overwriting: Bool) throws(StorageError) {
         self.path = path
-        let file = HostFile.absolute(path)
+        let file = try HostFile.absolute(path)
         let slash = file.lastIndex(of: "/") ?? file.startIndex
         let (folder, last) = (String(file[..<slash]), String(file[file.index(after: slash)...]))
         var status = stat()

@@ -24,6 +24,9 @@ package struct ConfigurationLocations: Sendable {
 
     /// The folders and files that `LOCALDATA_PLUGIN_PATH` names, divided by colons.
     package let pluginPath: [String]
+    /// What cannot be used of the environment: a path that is not UTF-8. It names nothing then, and nothing else is
+    /// taken in its place.
+    package private(set) var problem: StorageError?
 
     /// The file of the user; nil without a home.
     package var userFile: String? { configurationDirectory.map { $0 + "/config.json" } }
@@ -56,14 +59,19 @@ package struct ConfigurationLocations: Sendable {
 
     /// The places of this process' environment.
     package static var current: ConfigurationLocations {
-        var environment: [String: String] = [:]
+        var (environment, problem): ([String: String], StorageError?) = ([:], nil)
         for name in [
             "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "LOCALDATA_CONFIG",
             "LOCALDATA_PLUGIN_PATH",
-        ] {
-            if let value = getenv(name) { environment[name] = String(cString: value) }
+        ] where !ProcessPrivilege.isElevated {
+            guard let value = getenv(name) else { continue }
+            do throws(StorageError) { environment[name] = try PathText.string(value, from: name) } catch {
+                problem = problem ?? error
+            }
         }
-        return ConfigurationLocations(environment: environment)
+        var locations = ConfigurationLocations(environment: environment)
+        locations.problem = problem
+        return locations
     }
 
     private static func absolute(_ path: String?) -> String? { path.flatMap { $0.hasPrefix("/") ? $0 : nil } }
@@ -103,6 +111,7 @@ extension ConfigurationLocations {
     package func load(
         flags: [ConfigurationFlag] = [], schema: ConfigurationSchema = .host
     ) throws(StorageError) -> LayeredConfiguration {
+        if let problem { throw problem }
         var layers = [ConfigurationLayer(.default, source: "default", value: schema.defaults)]
         if let document = try Self.document(systemFile) { layers.append(ConfigurationLayer(.system, document)) }
         if let userFile, let document = try Self.document(userFile, isOwn: true) {

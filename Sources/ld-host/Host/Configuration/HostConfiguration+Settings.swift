@@ -5,6 +5,7 @@ extension HostConfiguration {
     ///
     /// - Throws: `invalidConfiguration` if a value is not of its kind, or a folder is not known.
     package func settings() throws(StorageError) -> HostSettings {
+        if let problem = locations.problem { throw problem }
         let folders = try folders()
         var stores: [String: HostSettings.Store] = [:]
         for name in try layered.keys(at: ["stores"]) { stores[name] = try store(named: name, folders) }

@@ -135,17 +135,19 @@ extension HostConfiguration {
     }
 
     /// The file that a link leads to, which is replaced in the link's place; another path is returned as it is.
-    private static func target(of file: String) -> String {
+    private static func target(of file: String) throws(StorageError) -> String {
         var status = stat()
         guard lstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let target = realpath(file, nil) else {
             return file
         }
         defer { free(target) }
-        return String(cString: target)
+        return try PathText.string(target, from: "what '\(PathText.shown(file))' leads to")
     }
 
     /// Held from reading a file until it is replaced, by whichever of its names it was opened.
-    private static func lock(_ file: String) -> FileLock { FileLock("\(target(of: file)).lock") }
+    private static func lock(_ file: String) throws(StorageError) -> FileLock {
+        FileLock("\(try target(of: file)).lock")
+    }
 
     private static func editedFile(
         flags: Flags, locations: ConfigurationLocations

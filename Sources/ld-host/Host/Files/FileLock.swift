@@ -108,7 +108,7 @@ package struct FileLock: Sendable {
     }
 
     private func makeFolder() throws(StorageError) {
-        let file = HostFile.absolute(path)
+        let file = try HostFile.absolute(path)
         let slash = file.lastIndex(of: "/") ?? file.startIndex
         try DurableDirectory(root: String(file[...slash])).make()
     }

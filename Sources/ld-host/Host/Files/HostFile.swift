@@ -6,9 +6,10 @@ package import LocalDataAPI
 /// The host's own small files.
 package enum HostFile {
     /// A regular file's content; `nil` if it cannot be read, is larger than `limit`, or, with `ownedByUser`, belongs to
-    /// someone else or is writable by others.
+    /// someone else, is writable by others, or is a symbolic link. Another one may be a link, as ``Ownership`` says.
     package static func contents(of path: String, ownedByUser: Bool, limit: Int) -> Data? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+        let descriptor =
+            ownedByUser ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW) : Ownership.openGiven(path)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var status = stat()
@@ -75,21 +76,21 @@ extension HostFile {
     }
 
     private static func place(of path: String) throws(StorageError) -> (DurableDirectory, RelativePath) {
-        let file = absolute(path)
+        let file = try absolute(path)
         let slash = file.lastIndex(of: "/") ?? file.startIndex
         let folder = slash == file.startIndex ? "/" : String(file[..<slash])
         return (
-            try DurableDirectory(root: folder, staging: .besideFile),
+            try DurableDirectory(root: folder, staging: .besideFile, rule: .owned),
             RelativePath(String(file[file.index(after: slash)...]))
         )
     }
 
     /// The absolute path; a relative one starts at the current folder.
-    static func absolute(_ path: String) -> String {
+    static func absolute(_ path: String) throws(StorageError) -> String {
         guard !path.hasPrefix("/") else { return path }
         guard let current = getcwd(nil, 0) else { return path }
         defer { free(current) }
-        return "\(String(cString: current))/\(path)"
+        return "\(try PathText.string(current, from: "the current folder"))/\(path)"
     }
 }
 

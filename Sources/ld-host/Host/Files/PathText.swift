@@ -1,4 +1,5 @@
 package import FoundationEssentials
+package import LocalDataAPI
 
 /// Formats a path from outside for a message, or for a command to be copied.
 ///
@@ -6,6 +7,19 @@ package import FoundationEssentials
 /// the terminal, a right-to-left override that shows `jpg.os` as `so.gpj`.
 package enum PathText {
     private static let longest = 320
+
+    /// A path that the system gives as bytes, since a setting says so or a link leads there.
+    ///
+    /// - Parameter origin: What gave it, for the error.
+    /// - Throws: `invalidConfiguration` if it is not UTF-8: as text it would be another path.
+    package static func string(
+        _ path: UnsafePointer<CChar>, from origin: @autoclosure () -> String
+    ) throws(StorageError) -> String {
+        if let text = String(validatingCString: path) { return text }
+        throw StorageError(
+            .invalidConfiguration, "\(origin()) is '\(shown(String(cString: path)))'; expected a path in UTF-8",
+            hint: "rename the folder whose name is not UTF-8, or use another one")
+    }
 
     /// The path with invisible characters escaped and backslashes doubled; a very long path is shortened in the middle.
     package static func shown(_ path: String) -> String {

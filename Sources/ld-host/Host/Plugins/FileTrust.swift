@@ -1,3 +1,4 @@
+internal import DurableFiles
 package import Glibc
 import LocalDataAPI
 
@@ -86,7 +87,7 @@ package struct FileTrust: Sendable {
         // Not before they are needed: for each folder above each file they would take longer than the check.
         var subject: String { isFile ? "" : "is below the folder \(PathText.shown(path)), which " }
         var quoted: String { PathText.shellQuoted(path) }
-        guard status.st_uid == 0 || status.st_uid == user else {
+        guard Ownership.isTrusted(status, of: path, by: user) else {
             let allowed = user == 0 ? "uid 0 (root)" : "uid \(user) or uid 0 (root)"
             let advice =
                 isFile ? "if you trust it" : "move the plugin to a folder of your own or, if you trust this one"
@@ -94,7 +95,7 @@ package struct FileTrust: Sendable {
                 "\(subject)is owned by uid \(status.st_uid), expected \(allowed)",
                 hint: "\(advice), run: chown \(user) \(quoted)")
         }
-        guard let writers = Self.writers(status) else { return }
+        guard let writers = Self.writers(status, besides: user) else { return }
         // In a sticky folder only the owner of an entry, or of the folder, can rename or remove the entry (unlink(2));
         // both are root or the user, as this walk has checked. On a file the bit means nothing.
         if !isFile && status.st_mode & S_ISVTX != 0 { return }
@@ -105,12 +106,12 @@ package struct FileTrust: Sendable {
     }
 
     /// The users other than the owner who can write; `nil` if nobody can.
-    static func writers(_ status: stat) -> String? {
-        switch status.st_mode & (S_IWGRP | S_IWOTH) {
-        case 0: nil
-        case S_IWGRP: "its group"
-        case S_IWOTH: "others"
-        default: "its group and others"
+    static func writers(_ status: stat, besides user: uid_t) -> String? {
+        switch Ownership.writers(status, besides: user) {
+        case (false, false): nil
+        case (true, false): "its group"
+        case (false, true): "others"
+        case (true, true): "its group and others"
         }
     }
 
@@ -224,7 +225,7 @@ extension FileTrust {
 
     /// The real path of the file, or of the nearest existing folder above it.
     private static func nearest(_ path: String) -> (path: String, isItself: Bool)? {
-        var part = HostFile.absolute(path)
+        guard var part = try? HostFile.absolute(path) else { return nil }
         var isItself = true
         while true {
             if let resolved = realpath(part, nil) {
@@ -241,14 +242,16 @@ extension FileTrust {
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
         let (it, quoted) = (isAbove ? "the folder \(PathText.shown(path)) above it" : "it", PathText.shellQuoted(path))
-        guard status.st_uid == 0 || status.st_uid == user else {
+        guard Ownership.isTrusted(status, of: path, by: user) else {
             return Weakness(
                 path: path,
                 finding: isAbove ? "\(it) belongs to uid \(status.st_uid)" : "it belongs to uid \(status.st_uid)",
                 hint: "if you trust what it holds, run: chown \(user) \(quoted)")
         }
         // A sticky folder keeps others from replacing its entries, not from adding to them.
-        guard let writers = writers(status), !(isAbove && status.st_mode & S_ISVTX != 0) else { return nil }
+        guard let writers = writers(status, besides: user), !(isAbove && status.st_mode & S_ISVTX != 0) else {
+            return nil
+        }
         return Weakness(
             path: path, finding: "\(writers) can write \(it) (mode \(PathText.octal(status.st_mode & 0o7777)))",
             hint: "make sure that nobody else changed it, then run: chmod go-w \(quoted)")

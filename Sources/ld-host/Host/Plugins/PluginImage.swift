@@ -69,13 +69,23 @@ package final class PluginImage: Sendable {
             let reason = dlerror().map { String(cString: $0) } ?? "no reason given"
             throw StorageError(
                 .pluginRefused, "plugin '\(path)' cannot be loaded: \(reason)",
-                hint: "install the libraries that it needs, or rebuild it on this system")
+                hint: isOnNoexec(path)
+                    ? "its file system is mounted noexec: put the plugin on another one"
+                    : "install the libraries that it needs, or rebuild it on this system")
         }
         guard let symbol = dlsym(library, "localdata_plugin_v1") else {
             throw StorageError(.pluginRefused, "plugin '\(path)' does not export localdata_plugin_v1")
         }
         typealias Entry = @convention(c) () -> UnsafeRawPointer?
         return try PluginTable(call.plain(unsafeBitCast(symbol, to: Entry.self)), file: path)
+    }
+
+    /// Whether no file of its file system may be run.
+    private static func isOnNoexec(_ path: String) -> Bool {
+        // `ST_NOEXEC` of statvfs(3), which Swift does not import.
+        let noExec: UInt = 8
+        var status = statvfs()
+        return statvfs(path, &status) == 0 && status.f_flag & noExec != 0
     }
 
     /// Opens a store of one of the plugin's components. May wait.

@@ -58,7 +58,7 @@ package struct PluginSearchPath: Sendable {
     package static let executable: String? = {
         guard let path = realpath("/proc/self/exe", nil) else { return nil }
         defer { free(path) }
-        return String(cString: path)
+        return String(validatingCString: path)
     }()
 
     /// The files that may be plugins: `lib*.so` in the folders, and the named files; each real path once, ordered by
@@ -107,7 +107,7 @@ package struct PluginSearchPath: Sendable {
     private static func realPath(_ path: String) -> String {
         guard let real = realpath(path, nil) else { return path }
         defer { free(real) }
-        return String(cString: real)
+        return String(validatingCString: real) ?? path
     }
 }
 

@@ -61,7 +61,9 @@ struct StoreLocation: Sendable {
         while !names.isEmpty {
             if let found = realpath("/" + names.joined(separator: "/"), nil) {
                 defer { free(found) }
-                return ([String(cString: found)] + rest.reversed().map(String.init)).joined(separator: "/")
+                // One that is not UTF-8 would be the same as another such one.
+                guard let found = String(validatingCString: found) else { return path }
+                return ([found] + rest.reversed().map(String.init)).joined(separator: "/")
             }
             rest.append(names.removeLast())
         }

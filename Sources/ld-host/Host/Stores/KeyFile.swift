@@ -15,12 +15,15 @@ struct KeyFile: Sendable {
     /// - Throws: `permissionDenied` if others could read or change it, or it cannot be read; `corrupt` if it is not a
     ///   key.
     func read() throws(StorageError) -> SecretBytes? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        let descriptor = Ownership.openGiven(path)
         guard descriptor >= 0 else {
-            // Only a missing file may be replaced by a new key.
-            if errno == ENOENT { return nil }
+            // Only a missing file may be replaced by a new key. What a link leads to may be on a disk that is not
+            // mounted.
+            let code = errno
+            var link = stat()
+            if code == ENOENT, lstat(path, &link) != 0 { return nil }
             throw StorageError(
-                .permissionDenied, "the key file '\(path)' cannot be opened: \(String(cString: strerror(errno)))",
+                .permissionDenied, "the key file '\(path)' cannot be opened: \(StorageError.systemText(code))",
                 hint: "make it readable only for you")
         }
         defer { close(descriptor) }
@@ -29,7 +32,7 @@ struct KeyFile: Sendable {
             throw StorageError(
                 .corrupt, "the key file '\(path)' is not a regular file", hint: KeySource.whenLost)
         }
-        guard status.st_uid == geteuid() || status.st_uid == 0, status.st_mode & 0o077 == 0 else {
+        guard Ownership.isSecret(status) else {
             throw StorageError(
                 .permissionDenied,
                 "the key file '\(path)' has mode \(String(status.st_mode & 0o7777, radix: 8)) and owner "
@@ -64,12 +67,14 @@ struct KeyFile: Sendable {
         let folder = slash == path.startIndex ? "/" : String(path[..<slash])
         let name = RelativePath(String(path[path.index(after: slash)...]))
         do throws(StorageError) {
-            let directory = try DurableDirectory(root: folder, staging: .besideFile)
+            let directory = try DurableDirectory(root: folder, staging: .besideFile, rule: .secret)
             try storageErrors { try key.withBytes { try directory.replace(name, with: $0) } }
         } catch {
             throw StorageError(
                 .fileError, "the key file '\(path)' cannot be written: \(error.message)",
-                hint: "make its folder writable, or set the store's sealing.path")
+                hint: error.code == .storeUnavailable
+                    ? "set the store's sealing.path to a file on another file system"
+                    : "make its folder writable, or set the store's sealing.path")
         }
     }
 }

@@ -81,7 +81,7 @@ struct KeySource: Sendable {
 
     private func credential(_ name: String) throws(StorageError) -> SecretBytes {
         // A program with more rights than its caller does not take its secrets from there.
-        guard let folder = secure_getenv("CREDENTIALS_DIRECTORY").map({ String(cString: $0) }) else {
+        guard let folder = secure_getenv("CREDENTIALS_DIRECTORY").flatMap({ String(validatingCString: $0) }) else {
             throw StorageError(
                 .securityApplicationFailed,
                 "store '\(store)' is sealed by \(source), and CREDENTIALS_DIRECTORY is not set",

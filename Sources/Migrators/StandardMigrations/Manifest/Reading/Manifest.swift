@@ -1,3 +1,4 @@
+internal import DurableFiles
 internal import FoundationEssentials
 internal import Glibc
 internal import JSON
@@ -174,7 +175,7 @@ extension Manifest {
     }
 
     private static func contents(of path: String) throws(StorageError) -> [UInt8] {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY)
+        let file = Ownership.openGiven(path)
         guard file >= 0 else { throw failure(path, "cannot be opened", errno) }
         defer { close(file) }
         var status = stat()
@@ -182,13 +183,13 @@ extension Manifest {
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw StorageError(.invalidOptions, "the manifest '\(path)' is not a regular file")
         }
-        guard status.st_uid == 0 || status.st_uid == geteuid() else {
+        guard Ownership.isTrusted(status, of: path, by: geteuid()) else {
             throw StorageError(
                 .permissionDenied,
                 "the manifest '\(path)' belongs to uid \(status.st_uid), expected uid \(geteuid()) or root",
                 hint: "copy it to a file of your own")
         }
-        guard status.st_mode & 0o022 == 0 else {
+        guard Ownership.writers(status, besides: geteuid()) == (false, false) else {
             throw StorageError(
                 .permissionDenied, "the manifest '\(path)' can be written by others than its owner",
                 hint: "make sure that nobody else changed it, then run: chmod go-w FILE")
@@ -209,7 +210,7 @@ extension Manifest {
         StorageError(
             number == EACCES || number == EPERM ? .permissionDenied : .fileError,
             "the manifest '\(path)' \(reason): \(String(cString: strerror(number)))",
-            hint: number == ELOOP ? "name the file itself, not a link to it" : "")
+            hint: number == ELOOP ? "name the file itself, or a link of your own or of root" : "")
     }
 }
 

@@ -1,0 +1,86 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+/// Owners, groups and links that mean something else than their bits say.
+@Suite("Whose a file is", .enabled(if: Users.areAvailable)) struct OwnersAsRootTests {
+    private let users: Users
+    private var user: Users.User { users.first }
+
+    init() throws { users = try Users() }
+
+    @Test("in a user namespace that maps only the user, plugins load", arguments: ["-r", "-U --map-current-user"])
+    func namespace(_ options: String) throws {
+        for place in ["userDefaults", "keychain:app"] {
+            let set = try users.shell(user, "printf 1 | unshare \(options) ld-host set \(place)/a --stdin")
+            #expect(set.status == 0, "\(set.errors)")
+            let get = try users.shell(user, "unshare \(options) ld-host get \(place)/a")
+            #expect(get.status == 0 && get.text == "1", "\(get.errors)")
+        }
+        let doctor = try users.shell(user, "unshare \(options) ld-host doctor")
+        #expect(!doctor.text.contains("!!"), "\(doctor.text)")
+    }
+
+    @Test("in such a namespace, a file of a stranger is not trusted where the user could change it")
+    func strangerInNamespace() throws {
+        let manifest = "\(users.folder)/list.json"
+        try users.makeFile(manifest, "[]".utf8, 0o666, users.stranger)
+        let line =
+            "unshare -U --map-current-user ld-host -c migrations.packs.p.component=standard "
+            + "-c migrations.packs.p.options.file=\(manifest) migrate plan"
+        let ending = try users.shell(user, line)
+        #expect(ending.status != 0 && ending.errors.contains("belongs to uid"), "\(ending.errors)")
+    }
+
+    @Test("a new home of a user is not for the superuser, who would lock that user out")
+    func freshHome() throws {
+        for address in ["userDefaults/a", "fileSystem/a"] {
+            let ending = try users.run(
+                Users.User(number: 0, group: 0, home: user.home), "set", address, "1")
+            #expect(ending.status == 2 && ending.errors.contains("belongs to user \(user.number)"), "\(ending.errors)")
+            let own = try users.run(user, "set", address, "1")
+            #expect(own.status == 0, "\(own.errors)")
+            users.removeAll(in: user.home)
+        }
+    }
+
+    @Test("a list of migrations may be a link of the user's or of root's, and not of a stranger")
+    func links() throws {
+        let folder = "\(users.folder)/given"
+        try users.makeFolder(folder, 0o1777, user)
+        try users.makeFile("\(folder)/list", "[]".utf8, 0o644, user)
+        for (name, owner) in [("own", user), ("planted", users.stranger)] {
+            try users.makeLink("\(folder)/\(name)", to: "list", owner)
+        }
+        #expect(symlink("list", "\(folder)/root") == 0)
+        for (name, isFine) in [("own", true), ("root", true), ("planted", false)] {
+            let ending = try users.run(
+                user, "-c", "migrations.packs.p.component=standard", "-c",
+                "migrations.packs.p.options.file=\(folder)/\(name)", "migrate", "plan")
+            #expect((ending.status == 0) == isFine, "\(name): \(ending.errors)")
+        }
+    }
+
+    @Test("a key or a password of root may be readable for the user's group behind a link, and for nobody else")
+    func mountedSecrets() throws {
+        let folder = "\(users.folder)/secrets"
+        let root = Users.User(number: 0, group: user.group, home: user.home)
+        try users.makeFolder(folder, 0o755, root)
+        for (name, mode) in [("shared", mode_t(0o440)), ("open", 0o444), ("writable", 0o460)] {
+            try users.makeFile("\(folder)/\(name)", "0123456789abcdef0123456789abcdef".utf8, mode, root)
+            #expect(symlink(name, "\(folder)/\(name)-link") == 0)
+        }
+        let other = Users.User(number: 0, group: users.stranger.group, home: user.home)
+        try users.makeFile("\(folder)/others", "0123456789abcdef0123456789abcdef".utf8, 0o440, other)
+        for (name, isFine) in [
+            ("shared", true), ("shared-link", true), ("open", false), ("writable", false), ("others", false),
+        ] {
+            let ending = try users.run(
+                user, "-c", "stores.s.component=file", "-c", "stores.s.options.root=\(user.home)/\(name)", "-c",
+                "stores.s.sealing.source=keyFile", "-c", "stores.s.sealing.path=\(folder)/\(name)", "-c",
+                "domains.fileSystem=s", "set", "fileSystem/a", "1")
+            #expect((ending.status == 0) == isFine, "\(name): \(ending.errors)")
+        }
+    }
+}
