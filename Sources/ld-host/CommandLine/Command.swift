@@ -21,6 +21,8 @@ struct Command: Sendable {
     /// More help, if the summary does not say it all.
     var details = ""
     var options: [Option] = []
+    /// Whether it takes something away that another command does not give back.
+    var removes = false
     let run: @Sendable (Arguments, Session) async throws -> ExitStatus
 
     /// The options that every command takes.

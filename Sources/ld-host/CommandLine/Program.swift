@@ -167,9 +167,7 @@ struct Invocation {
                 words.count > known ? "'\(group)' has no command '\(words[known])'" : "'\(group)' needs a command",
                 hint: "use\(members.count > 1 ? " one of" : ""): \(members.joined(separator: ", "))")
         }
-        let near = EditDistance.nearest(to: words[0], in: Command.all.map(\.name), within: 2)
-        return UsageError(
-            "there is no command '\(words[0])'", hint: near.map { "did you mean '\($0)'?" } ?? "run: ld-host help")
+        return UsageError("there is no command '\(words[0])'", hint: CommandGuess(words).hint)
     }
 }
 

@@ -78,7 +78,8 @@ extension Command {
     }
 
     static let configUnset = Command(
-        name: "config unset", operands: "KEY", count: 1...1, summary: "remove one setting from the configuration file"
+        name: "config unset", operands: "KEY", count: 1...1, summary: "remove one setting from the configuration file",
+        removes: true
     ) { arguments, session in
         let key = arguments.operands[0]
         let path = try session.uncheckedConfiguration().change(key, to: nil, flags: session.flags)

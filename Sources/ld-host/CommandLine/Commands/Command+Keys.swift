@@ -112,7 +112,7 @@ extension Command {
             value is kept, and so is the active key. If machines share the ring, this takes at least 6 seconds: first
             each machine has to notice that the key is no longer active.
             """,
-        options: [store]
+        options: [store], removes: true
     ) { arguments, session in
         try await session.router().retireKey(arguments.operands[0], of: ring(arguments))
         return .done
@@ -127,7 +127,7 @@ extension Command {
             store that is called STORE now, if there is one. If STORE is empty, or a folder in which it had values does
             not exist, the ring forgets these locations. First make sure that every disk is mounted. A sealed store's
             own keys need no such command.
-            """
+            """, removes: true
     ) { arguments, session in
         let store = arguments.operands[0]
         let count = try await session.router().forgetPlaces(ofStore: store)
@@ -158,7 +158,7 @@ extension Command {
         details: """
             The ring decrypts nothing from then on, and keychain:SERVICE/ACCOUNT can be read and removed like any
             value. Run reseal first: values that the ring still protects become unreadable. keys adopt undoes it.
-            """
+            """, removes: true
     ) { arguments, session in
         let (service, account) = try ringName(arguments.operands[0])
         try await session.router().disownRing(service: service, account: account)

@@ -129,7 +129,8 @@ extension Command {
     }
 
     static let quarantineDrop = Command(
-        name: "quarantine drop", operands: "ID", count: 1...1, summary: "remove a value in quarantine for good"
+        name: "quarantine drop", operands: "ID", count: 1...1, summary: "remove a value in quarantine for good",
+        removes: true
     ) { arguments, session in
         let value = try await session.router().dropQuarantined(arguments.operands[0])
         Output.remark("ld-host: the value of \(Printable(value.address)) in quarantine is removed")

@@ -120,11 +120,22 @@ extension Command {
 
 extension Command {
     static let remove = Command(
-        name: "rm", operands: "ADDRESS...", count: 1...4096, summary: "remove values",
-        details: "Ends with status 1 if one of them was not stored; the others are removed.",
-        options: [WriteTerms.ifRevision]
+        name: "rm", operands: "ADDRESS...", count: 1...Int.max, summary: "remove values",
+        details: """
+            Ends with status 1 if one of them was not stored; the others are removed. With --recursive, each operand is
+            DOMAIN:SCOPE or DOMAIN[:SCOPE]/[PREFIX] in place of an address, and all values in it are removed, 256 at
+            once, all or none; --plan prints their addresses and how many they are, and removes nothing.
+            \(Address.selectionHelp)
+            """,
+        options: [
+            WriteTerms.ifRevision,
+            Option(name: "--recursive", short: "-r", help: "remove all values of scopes, or whose names start so"),
+            Option(name: "--plan", help: "with --recursive, print what would be removed"),
+        ], removes: true
     ) { arguments, session in
         let router = try session.router()
+        if arguments.has("--recursive") { return try await removeAll(arguments, router) }
+        guard !arguments.has("--plan") else { throw UsageError("--plan needs --recursive") }
         if let revision = try arguments.value("--if-revision").map({ try WriteTerms.revision($0) }) {
             guard arguments.operands.count == 1 else { throw UsageError("--if-revision takes exactly one ADDRESS") }
             try await router.remove(Address.unseenKey(arguments.operands[0], router), ifRevision: revision)
@@ -138,6 +149,60 @@ extension Command {
             status = .notFound
         }
         return status
+    }
+
+    /// How many values are removed at once.
+    private static let removedAtOnce = 256
+
+    /// Removes all values of selections, or prints them.
+    private static func removeAll(_ arguments: Arguments, _ router: StorageRouter) async throws -> ExitStatus {
+        guard arguments.value("--if-revision") == nil else {
+            throw UsageError("--recursive and --if-revision cannot be combined")
+        }
+        var selections: [StorageSelection] = []
+        for operand in arguments.operands {
+            let selection = try Address.selection(operand)
+            guard case .scope = selection else {
+                throw UsageError(
+                    "'\(operand)' has the values of all apps and scopes, which --recursive does not remove",
+                    hint:
+                        "name a scope, '\(operand):SCOPE', or those without one, '\(operand)/'; see: ld-host ls \(operand)"
+                )
+            }
+            selections.append(selection)
+        }
+        var (status, count) = (ExitStatus.done, 0)
+        for selection in selections {
+            let (scopes, failures) = try await router.scopes(of: selection)
+            for failure in failures { Output.complain(failure) }
+            if !failures.isEmpty { status = .failure }
+            for scope in scopes {
+                var names: [String] = []
+                try await router.forEachName(in: scope) { names.append($0) }
+                if arguments.has("--plan") {
+                    for name in names { Output.line("\(Printable(Address.text(scope.domain, name)))") }
+                    count += names.count
+                    continue
+                }
+                for start in stride(from: 0, to: names.count, by: removedAtOnce) {
+                    let part = names[start..<min(start + removedAtOnce, names.count)]
+                    do {
+                        var keys: [AnyStorageKey] = []
+                        for name in part {
+                            keys.append(try await router.unseenKey(at: Address.text(scope.domain, name)))
+                        }
+                        try await router.batch { batch in for key in keys { batch.remove(key) } }
+                    } catch {
+                        Output.remark("ld-host: removed \(count.counted("value")) before this error")
+                        throw error
+                    }
+                    count += part.count
+                }
+            }
+        }
+        let isPlan = arguments.has("--plan")
+        Output.remark("ld-host: \(isPlan ? "would remove" : "removed") \(count.counted("value"))")
+        return status == .done && count == 0 ? .notFound : status
     }
 
     static let exists = Command(

@@ -62,7 +62,7 @@ extension Command {
         options: [
             Option(name: "--batches", help: "remove what batches have left whose record is lost"),
             Option(name: "--domain", value: "DOMAIN", help: "only values of this domain; may be given more than once"),
-        ]
+        ], removes: true
     ) { arguments, session in
         if arguments.has("--batches") {
             let name = arguments.operands[0]

@@ -116,7 +116,9 @@ extension Command {
             without it. Then remove this device on another one, which counts it as a member until then: ld-host sync
             remove.
             """,
-        options: [Option(name: "--offline", help: "leave without a last sync, and without notifying the other devices")]
+        options: [
+            Option(name: "--offline", help: "leave without a last sync, and without notifying the other devices")
+        ], removes: true
     ) { arguments, session in
         try await session.router().leaveSyncGroup(offline: arguments.has("--offline"))
         Output.remark("ld-host: this device has left its sync group")
@@ -162,7 +164,7 @@ extension Command {
             Option(
                 name: "--recovery-code-fd", value: "N", help: "read that code from the file descriptor N, to its end"),
             json,
-        ]
+        ], removes: true
     ) { arguments, session in
         let code = try recoveryCode(arguments)
         let router = try session.router()
