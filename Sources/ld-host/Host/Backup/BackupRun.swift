@@ -22,11 +22,13 @@ struct BackupRun {
     /// The domains that are left out, with the reason.
     private var leftOut: [String: StorageError] = [:]
     private let rings: BackupRings?
+    /// Why the key rings are left out.
+    private var ringsLeftOut: StorageError?
     private let holders: PlaceHistory.Holders
     private let progress: @Sendable (StepProgress) -> Void
 
     /// - Parameter domains: Empty for all that a store serves; those whose store cannot be opened or listed then are
-    ///   left out, and the report says so.
+    ///   left out, and the report says so. So are the key rings of a keychain that is not named.
     /// - Throws: `unsupported` if a store cannot list its values; why a store cannot be opened.
     init(
         _ snapshot: RouterSnapshot, _ domains: [String], progress: @escaping @Sendable (StepProgress) -> Void
@@ -35,7 +37,11 @@ struct BackupRun {
         self.progress = progress
         BatchRecovery(snapshot: snapshot).recoverAll()
         try BatchIntent.requireNone(snapshot)
-        rings = try BackupRings(snapshot)
+        do throws(StorageError) { rings = try BackupRings(snapshot) } catch {
+            // A day without a backup of the settings, since a desktop's keyring is locked, helps nobody.
+            guard !domains.contains("keychain") else { throw error }
+            (rings, ringsLeftOut) = (nil, error)
+        }
         holders = snapshot.places.holders(snapshot.settings.folders)
         let folders = rings?.places() ?? []
         for domain in (domains.isEmpty ? Array(snapshot.settings.routes.keys) : domains).sorted(by: Self.precedes) {
@@ -81,6 +87,7 @@ struct BackupRun {
     ) throws(StorageError) -> BackupReport {
         var report = BackupReport(file: target.path)
         report.failures = leftOut.mapValues(\.message)
+        if let ringsLeftOut { report.failures["the key rings"] = ringsLeftOut.message }
         var expected = 0
         for source in sources {
             for (place, names) in source.places { try forEachName(names, in: place, of: source) { _ in expected += 1 } }
