@@ -1,14 +1,13 @@
 internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
-internal import Synchronization
 
 extension Command {
     static let get = Command(
         name: "get", operands: "ADDRESS", count: 1...1, summary: "print a value",
         details: """
-            Prints the value's bytes unchanged. On a terminal, a value that does not end in a newline gets one. A value
-            that its key's policy seals is opened, also if no catalog of the configuration describes the key; if that
+            Prints the value's bytes unchanged. On a terminal, control characters are shown as escapes, and a value that
+            does not end in a newline gets one. A value that its key's policy seals is opened, also if no catalog of the configuration describes the key; if that
             is not possible here, it is refused. With --json, 'modified' is the time of writing in nanoseconds since
             1970 UTC, and 'expires' when the value expires, if it does. Ends with status 1 if nothing is stored.
             """,
@@ -34,9 +33,13 @@ extension Command {
         }
         if isRaw {
             guard !session.json else { throw UsageError("--raw and --json cannot be combined") }
-            guard try await router.readStoredPieces(for: key, { Output.take($0) }) else {
-                throw await notStored(key, router)
+            let writer = ValueWriter()
+            let found = try await router.readStoredPieces(for: key) { piece in
+                writer.write(piece)
+                return true
             }
+            guard found else { throw await notStored(key, router) }
+            writer.end()
             return .done
         }
         if session.json {
@@ -46,14 +49,13 @@ extension Command {
                     address: arguments.operands[0], data: data, attributes: try await router.attributes(of: key)))
             return .done
         }
-        let last = Atomic<UInt8>(UInt8(ascii: "\n"))
+        let writer = ValueWriter()
         let found = try await router.readPieces(for: key) { piece in
-            if let byte = piece.last { last.store(byte, ordering: .relaxed) }
-            Output.write(piece)
+            writer.write(piece)
             return true
         }
         guard found else { throw await notStored(key, router) }
-        if Output.isTerminal, last.load(ordering: .relaxed) != UInt8(ascii: "\n") { Output.line("") }
+        writer.end()
         return .done
     }
 

@@ -23,7 +23,7 @@ extension Command {
             exact names.
             """,
         options: [
-            Option(name: "--long", short: "-l", help: "show size and time of writing too"),
+            Option(name: "--long", short: "-l", help: "show size and time of writing too, and when a value expires"),
             Option(name: "--apps", help: "list the apps that have values, and no values"),
             Option(name: "--expired", help: "list expired values that are still stored; the next ls removes them"),
             Option(name: "--null", short: "-0", help: "end each address with a NUL instead of a newline"), json,
@@ -49,7 +49,9 @@ extension Command {
                             address: address, size: known?.size, modified: known?.modified,
                             serializer: known?.serializer, expires: known?.expires))
                 } else {
-                    table.add(known?.size.map(String.init) ?? "-", known?.modified.map(UTCTime.text) ?? "-", address)
+                    let end = known?.expires.map { "  (expires \(UTCTime.text($0)))" } ?? ""
+                    table.add(
+                        known?.size.map(String.init) ?? "-", known?.modified.map(UTCTime.text) ?? "-", address + end)
                     if table.count == linesAtOnce { table.print(width: nil) }
                 }
             }

@@ -109,8 +109,9 @@ extension Command {
             try Output.json(ValueReport(address: value.address, data: data, attributes: value.attributes))
             return .done
         }
-        Output.write(data)
-        if Output.isTerminal, data.last != UInt8(ascii: "\n") { Output.line("") }
+        let writer = ValueWriter()
+        data.withUnsafeBytes { writer.write($0) }
+        writer.end()
         return .done
     }
 

@@ -16,12 +16,6 @@ enum Output {
     /// Writes result bytes that are kept in memory that is cleared.
     static func write(_ secret: SecretBuffer) { secret.withBytes { write($0) } }
 
-    /// Writes a piece of a result, and asks for the next.
-    static func take(_ piece: UnsafeRawBufferPointer) -> Bool {
-        write(piece)
-        return true
-    }
-
     /// Writes a line of a result.
     static func line(_ text: String) { write(Data("\(text)\n".utf8)) }
 
