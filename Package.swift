@@ -187,7 +187,7 @@ let package = Package(
             name: "ld-host",
             dependencies: [
                 "HostClients", "LinkedStores", "LocalDataHost", "LocalDataAPI", "LocalDataTesting", "MigrationManifest",
-                "JSON",
+                "DurableFiles", "JSON",
             ],
             path: "Sources/ld-host/CommandLine",
             swiftSettings: settings,

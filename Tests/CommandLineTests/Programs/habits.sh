@@ -30,4 +30,5 @@ note sync 'mkdir -m 700 "$HOME/shared" && ld-host -c sync.transport=folder -c sy
     sync init --name laptop'
 note plugin 'mkdir -m 700 "$HOME/own" && cp "$PRODUCTS/libSQLiteStore.so" "$HOME/own/libOwn.so" &&
     ld-host plugins inspect "$HOME/own/libOwn.so"'
+note page 'ld-host audit --html "$HOME/page.html"'
 note ls ld-host ls

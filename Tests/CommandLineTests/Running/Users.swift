@@ -27,6 +27,14 @@ final class Users: Sendable {
     /// Whether this process may run programs as other users.
     static let areAvailable = geteuid() == 0
 
+    /// Whether users other than root may make user namespaces, as the system's settings say.
+    static let mayMakeNamespaces: Bool = {
+        guard areAvailable else { return false }
+        let words = ["--reuid=7001", "--regid=7000", "--clear-groups", "--", "unshare", "-r", "true"]
+        let trial = ChildProcess("/usr/bin/setpriv", arguments: words, environment: ["PATH": "/usr/bin:/bin"])
+        return (try? trial.run(deadline: .seconds(60)).outcome) == .exited(code: 0)
+    }()
+
     /// The group that the first two share.
     static let group: gid_t = 7000
 

@@ -34,7 +34,8 @@ struct HabitCell: CustomTestStringConvertible, Sendable {
         let pairs = habits.indices.flatMap { first in habits[(first + 1)...].map { [habits[first], $0] } }
         var cells: [HabitCell] = []
         for habits in [[]] + habits.map({ [$0] }) + pairs {
-            for (index, runner) in Runner.allCases.enumerated() {
+            let runners = Users.mayMakeNamespaces ? Runner.allCases : [.user, .root]
+            for (index, runner) in runners.enumerated() {
                 for (number, umask) in umasks.enumerated() {
                     let mode = modes[(cells.count + index + number) % modes.count]
                     cells.append(HabitCell(habits: habits, runner: runner, umask: umask, mode: mode))

@@ -47,7 +47,7 @@ struct HabitsAsRootTests {
     private func problem(in output: String) -> String? {
         var stored: Set<Substring> = []
         let lines = output.split(separator: "\n")
-        guard lines.count == 33 else { return "\(lines.count) lines: \(output)" }
+        guard lines.count == 34 else { return "\(lines.count) lines: \(output)" }
         for line in lines {
             let parts = line.split(separator: "\t", omittingEmptySubsequences: false)
             guard parts.count == 3 else { return "\(line)" }

@@ -10,7 +10,10 @@ import Testing
 
     init() throws { users = try Users() }
 
-    @Test("in a user namespace that maps only the user, plugins load", arguments: ["-r", "-U --map-current-user"])
+    @Test(
+        "in a user namespace that maps only the user, plugins load",
+        .enabled(if: Users.mayMakeNamespaces, "the system lets no user make a namespace"),
+        arguments: ["-r", "-U --map-current-user"])
     func namespace(_ options: String) throws {
         for place in ["userDefaults", "keychain:app"] {
             let set = try users.shell(user, "printf 1 | unshare \(options) ld-host set \(place)/a --stdin")
@@ -22,7 +25,9 @@ import Testing
         #expect(!doctor.text.contains("!!"), "\(doctor.text)")
     }
 
-    @Test("in such a namespace, a file of a stranger is not trusted where the user could change it")
+    @Test(
+        "in such a namespace, a file of a stranger is not trusted where the user could change it",
+        .enabled(if: Users.mayMakeNamespaces, "the system lets no user make a namespace"))
     func strangerInNamespace() throws {
         let manifest = "\(users.folder)/list.json"
         try users.makeFile(manifest, "[]".utf8, 0o666, users.stranger)

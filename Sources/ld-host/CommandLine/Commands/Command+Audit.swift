@@ -1,3 +1,4 @@
+internal import DurableFiles
 internal import FoundationEssentials
 internal import HostClients
 internal import LocalDataHost
@@ -34,7 +35,7 @@ extension Command {
         progress.finish()
         if let failure { throw failure }
         if let file {
-            try HostFile.write(Data(report.html().utf8), to: file)
+            try HostFile.write(Data(report.html().utf8), to: file, rule: .any)
             Output.remark("ld-host: the audit is in \(file)")
         } else if let list {
             try list.end(report)

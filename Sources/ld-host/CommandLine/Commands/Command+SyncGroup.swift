@@ -1,3 +1,4 @@
+internal import DurableFiles
 internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
@@ -58,7 +59,7 @@ extension Command {
         }
         let invitation = try await session.router().inviteToSync(for: .seconds(minutes * 60))
         let file = arguments.value("--to")
-        if let file { try HostFile.write(Data("\(invitation.code)\n".utf8), to: file) }
+        if let file { try HostFile.write(Data("\(invitation.code)\n".utf8), to: file, rule: .secret) }
         if session.json {
             let code = file == nil ? invitation.code : nil
             try Output.json(Row(code: code, seconds: invitation.lifetime.components.seconds))

@@ -1,4 +1,4 @@
-internal import DurableFiles
+package import DurableFiles
 package import FoundationEssentials
 internal import Glibc
 package import LocalDataAPI
@@ -39,14 +39,16 @@ extension HostFile {
     /// Replaces a file durably: after a crash either the whole old content or the whole new one is there. Leaves no
     /// other file in its folder.
     ///
-    /// - Parameter keepingMode: Whether an existing file's owner, group and permissions stay. If this process may not
-    ///   give a file to its former group, that has no permissions. A new file is for its owner only.
+    /// - Parameters:
+    ///   - keepingMode: Whether an existing file's owner, group and permissions stay. If this process may not give a
+    ///     file to its former group, that has no permissions. A new file is for its owner only.
+    ///   - rule: What the new file has to be, where a file system has its own way.
     /// - Throws: `fileError` with the file; the old content stays.
     package static func write(
-        _ data: Data, to path: String, keepingMode: Bool = false
+        _ data: Data, to path: String, keepingMode: Bool = false, rule: NewFileRule = .owned
     ) throws(StorageError) {
         do throws(StorageError) {
-            let (directory, name) = try place(of: path)
+            let (directory, name) = try place(of: path, rule)
             var status = stat()
             let isThere = keepingMode && stat(path, &status) == 0
             try storageErrors {
@@ -75,12 +77,14 @@ extension HostFile {
         }
     }
 
-    private static func place(of path: String) throws(StorageError) -> (DurableDirectory, RelativePath) {
+    private static func place(
+        of path: String, _ rule: NewFileRule = .any
+    ) throws(StorageError) -> (DurableDirectory, RelativePath) {
         let file = try absolute(path)
         let slash = file.lastIndex(of: "/") ?? file.startIndex
         let folder = slash == file.startIndex ? "/" : String(file[..<slash])
         return (
-            try DurableDirectory(root: folder, staging: .besideFile, rule: .owned),
+            try DurableDirectory(root: folder, staging: .besideFile, rule: rule),
             RelativePath(String(file[file.index(after: slash)...]))
         )
     }
