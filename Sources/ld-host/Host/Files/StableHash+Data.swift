@@ -1,22 +1,48 @@
 internal import ByteCoding
 internal import FoundationEssentials
+internal import Glibc
 
 extension StableHash {
     /// The hash of some bytes.
     static func of(_ bytes: Data) -> UInt64 { bytes.withUnsafeBytes { of($0) } }
 
-    /// The hash of a file's bytes, in units of eight; `nil` if it cannot be read.
+    /// The hash of a file's bytes, in units of eight; `nil` if it cannot be read. It is read in pieces, since a library
+    /// may be large.
     static func ofFile(_ path: String) -> UInt64? {
         // Not mapped: a file that is truncated meanwhile would end the process.
-        guard let data = try? Data(contentsOf: URL(filePath: path)) else { return nil }
-        return data.withUnsafeBytes { bytes in
-            var hash = start ^ UInt64(bytes.count)
-            for offset in stride(from: 0, to: bytes.count & ~7, by: 8) {
-                hash = (hash ^ bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) &* prime
-                hash ^= hash >> 32
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { return nil }
+        return withUnsafeTemporaryAllocation(byteCount: pieceSize, alignment: 8) { buffer in
+            var (hash, left) = (start ^ UInt64(status.st_size), Int(status.st_size))
+            while left > 0 {
+                let wanted = min(left, buffer.count)
+                guard fill(buffer, wanted, from: file) else { return nil }
+                for offset in stride(from: 0, to: wanted & ~7, by: 8) {
+                    hash = (hash ^ buffer.load(fromByteOffset: offset, as: UInt64.self)) &* prime
+                    hash ^= hash >> 32
+                }
+                add(UnsafeRawBufferPointer(rebasing: buffer[(wanted & ~7)..<wanted]), to: &hash)
+                left -= wanted
             }
-            add(UnsafeRawBufferPointer(rebasing: bytes.suffix(bytes.count & 7)), to: &hash)
             return hash
         }
     }
+
+    /// Reads so many bytes; `false` if there are fewer.
+    private static func fill(_ buffer: UnsafeMutableRawBufferPointer, _ wanted: Int, from file: Int32) -> Bool {
+        var filled = 0
+        while filled < wanted {
+            let count = read(file, buffer.baseAddress.map { $0 + filled }, wanted - filled)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            filled += count
+        }
+        return true
+    }
+
+    /// A multiple of eight bytes.
+    private static let pieceSize = 64 << 10
 }
