@@ -21,7 +21,8 @@ import sys
 import time
 import unicodedata
 
-from fusepy import FUSE, FuseOSError, Operations
+from forgetful import Forgetful
+from fusepy import FUSE, FuseOSError, fuse_get_context
 
 HABITS = set(sys.argv[2].split(","))
 MODE = 0o755 if "mode755" in HABITS else 0o777 if "mode777" in HABITS else None
@@ -43,13 +44,13 @@ def kept(name):
     return name
 
 
-class Habits(Operations):
+class Habits(Forgetful):
     use_ns = True
 
     def __init__(self):
+        super().__init__()
         self.root = Node(stat.S_IFDIR | 0o755)
         self.root.names["home"] = Node(stat.S_IFDIR | int(sys.argv[5], 8), (int(sys.argv[3]), int(sys.argv[4])))
-        self.files, self.number = {}, 0
 
     def find(self, folder, name):
         """The name as the folder has it; None if it has none."""
@@ -83,7 +84,6 @@ class Habits(Operations):
             raise FuseOSError(errno.EROFS)
 
     def caller(self):
-        from fusepy import fuse_get_context
         uid, gid, _ = fuse_get_context()
         return uid, gid
 
@@ -145,30 +145,15 @@ class Habits(Operations):
             node.content = bytearray()
         return self.opened(node)
 
-    def opened(self, node):
-        self.number += 1
-        self.files[self.number] = node
-        return self.number
-
-    def release(self, path, fh):
-        self.files.pop(fh, None)
-
-    def read(self, path, size, offset, fh):
-        return bytes(self.files[fh].content[offset:offset + size])
-
     def write(self, path, data, offset, fh):
-        node = self.files[fh]
-        if len(node.content) < offset:
-            node.content = node.content.ljust(offset, b"\0")
-        node.content[offset:offset + len(data)] = data
-        node.time = time.time_ns()
-        return len(data)
+        count = super().write(path, data, offset, fh)
+        self.files[fh].time = time.time_ns()
+        return count
 
     def truncate(self, path, length, fh=None):
         self.changing()
-        node = self.files[fh] if fh in self.files else self.node(path)
-        node.content = node.content[:length].ljust(length, b"\0")
-        node.time = time.time_ns()
+        super().truncate(path, length, fh)
+        (self.files[fh] if fh in self.files else self.node(path)).time = time.time_ns()
 
     def unlink(self, path):
         self.changing()
