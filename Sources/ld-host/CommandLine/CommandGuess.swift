@@ -21,11 +21,12 @@ struct CommandGuess {
         // The second word of some commands, or a group's name in another form.
         let seconds = names.filter { $0.split(separator: " ").dropFirst().contains { $0 == word } }
         let groups = Set(names.filter { $0.contains(" ") }.map { String($0.prefix { $0 != " " }) }).sorted()
+        let others = Self.others[word] ?? Self.misspelt(word).flatMap { Self.others[$0] }
         let group = EditDistance.nearest(to: word, in: groups, within: word.count > 4 ? 2 : 1)
         if let group, words.count > 1, names.contains("\(group) \(words[1])"), isSafe("\(group) \(words[1])") {
             hint = "did you mean '\(group) \(words[1])'?"
-        } else if let known = Self.others[word] {
-            hint = "see: ld-host help \(known)"
+        } else if let others {
+            hint = "see: ld-host help \(others)"
         } else if !seconds.isEmpty {
             hint =
                 seconds.count == 1
@@ -37,5 +38,10 @@ struct CommandGuess {
         } else {
             hint = "run: ld-host help"
         }
+    }
+
+    /// The word of another tool that a word of some length is but for one letter.
+    private static func misspelt(_ word: String) -> String? {
+        word.count > 4 ? EditDistance.nearest(to: word, in: others.keys.sorted(), within: 1) : nil
     }
 }
