@@ -7,8 +7,8 @@ extension Command {
         name: "get", operands: "ADDRESS", count: 1...1, summary: "print a value",
         details: """
             Prints the value's bytes unchanged. On a terminal, control characters are shown as escapes, and a value that
-            does not end in a newline gets one. A value that its key's policy seals is opened, also if no catalog of the configuration describes the key; if that
-            is not possible here, it is refused. With --json, 'modified' is the time of writing in nanoseconds since
+            does not end in a newline gets one. A value that its key's policy seals is opened, also if no catalog of the
+            configuration describes the key; if that is not possible here, it is refused. With --json, 'modified' is the time of writing in nanoseconds since
             1970 UTC, and 'expires' when the value expires, if it does. Ends with status 1 if nothing is stored.
             """,
         options: [
@@ -31,17 +31,7 @@ extension Command {
             Output.line("\(found.revision)")
             return .done
         }
-        if isRaw {
-            guard !session.json else { throw UsageError("--raw and --json cannot be combined") }
-            let writer = ValueWriter()
-            let found = try await router.readStoredPieces(for: key) { piece in
-                writer.write(piece)
-                return true
-            }
-            guard found else { throw await notStored(key, router) }
-            writer.end()
-            return .done
-        }
+        guard !isRaw || !session.json else { throw UsageError("--raw and --json cannot be combined") }
         if session.json {
             guard let data = try await router.data(for: key) else { throw await notStored(key, router) }
             try Output.json(
@@ -50,10 +40,14 @@ extension Command {
             return .done
         }
         let writer = ValueWriter()
-        let found = try await router.readPieces(for: key) { piece in
+        let write: @Sendable (UnsafeRawBufferPointer) -> Bool = { piece in
             writer.write(piece)
             return true
         }
+        let found =
+            isRaw
+            ? try await router.readStoredPieces(for: key, write)
+            : try await router.readPieces(for: key, write)
         guard found else { throw await notStored(key, router) }
         writer.end()
         return .done

@@ -8,40 +8,51 @@ struct ControlFilter {
     /// The first byte of a character whose second one is in the next piece: those of C1 begin with it.
     private var isHeld = false
 
-    /// The bytes of a piece as the terminal gets them.
-    mutating func filtered(_ piece: UnsafeRawBufferPointer) -> [UInt8] {
-        var result: [UInt8] = []
-        result.reserveCapacity(piece.count + 1)
-        for byte in piece {
-            if isHeld {
-                isHeld = false
-                if (0x80..<0xa0).contains(byte) {
-                    escape(byte, in: &result)
-                    continue
-                }
-                result.append(Self.lead)
+    /// Gives a piece to `write` as the terminal gets it: what is shown as it is, in place, since a copy of a value would
+    /// stay in memory.
+    mutating func write(_ piece: UnsafeRawBufferPointer, to write: (UnsafeRawBufferPointer) -> Void) {
+        // What was not written yet begins here.
+        var start = 0
+        for (index, byte) in piece.enumerated() {
+            let isSecond = isHeld
+            isHeld = byte == Self.lead
+            let isEscaped: Bool
+            // How many bytes before this one belong to its character, and to this piece.
+            var length = 0
+            if isSecond, (0x80..<0xa0).contains(byte) {
+                isEscaped = true
+                length = index > start ? 1 : 0
+            } else {
+                if isSecond, index == 0 { writeLead(to: write) }
+                isEscaped = byte < 0x20 && !Self.shown.contains(byte) || byte == 0x7f
             }
-            switch byte {
-            case Self.lead: isHeld = true
-            case UInt8(ascii: "\n"), UInt8(ascii: "\t"): result.append(byte)
-            case 0..<0x20, 0x7f: escape(byte, in: &result)
-            default: result.append(byte)
-            }
+            guard isEscaped else { continue }
+            if index - length > start { write(UnsafeRawBufferPointer(rebasing: piece[start..<index - length])) }
+            escape(byte, to: write)
+            start = index + 1
         }
-        return result
+        // A first byte at the end is held: the next piece says what it begins.
+        let end = isHeld ? piece.count - 1 : piece.count
+        if end > start { write(UnsafeRawBufferPointer(rebasing: piece[start..<end])) }
     }
 
-    /// What is left after the last piece.
-    mutating func rest() -> [UInt8] {
-        defer { isHeld = false }
-        return isHeld ? [Self.lead] : []
+    /// Writes what is left after the last piece.
+    mutating func end(_ write: (UnsafeRawBufferPointer) -> Void) {
+        if isHeld { writeLead(to: write) }
+        isHeld = false
     }
 
-    private mutating func escape(_ byte: UInt8, in result: inout [UInt8]) {
+    private func writeLead(to write: (UnsafeRawBufferPointer) -> Void) {
+        withUnsafeBytes(of: Self.lead) { write($0) }
+    }
+
+    private mutating func escape(_ byte: UInt8, to write: (UnsafeRawBufferPointer) -> Void) {
         hasReplaced = true
-        result += "\\u{\(String(byte, radix: 16))}".utf8
+        Array("\\u{\(String(byte, radix: 16))}".utf8).withUnsafeBytes { write($0) }
     }
 
+    /// Control characters that do no harm.
+    private static let shown = [UInt8(ascii: "\n"), UInt8(ascii: "\t")]
     /// The first byte of U+0080 to U+00BF in UTF-8.
     private static let lead: UInt8 = 0xc2
 }
@@ -56,14 +67,14 @@ final class ValueWriter: Sendable {
         guard isTerminal else { return Output.write(piece) }
         state.withLock { state in
             if let last = piece.last { state.last = last }
-            state.filter.filtered(piece).withUnsafeBytes { Output.write($0) }
+            state.filter.write(piece) { Output.write($0) }
         }
     }
 
     func end() {
         guard isTerminal else { return }
         state.withLock { state in
-            state.filter.rest().withUnsafeBytes { Output.write($0) }
+            state.filter.end { Output.write($0) }
             if state.last != UInt8(ascii: "\n") { Output.line("") }
             guard state.filter.hasReplaced else { return }
             Output.remark(
