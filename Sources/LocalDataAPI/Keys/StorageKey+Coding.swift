@@ -1,14 +1,16 @@
 #if canImport(FoundationEssentials)
-    package import FoundationEssentials
+    public import FoundationEssentials
 #else
-    package import Foundation
+    public import Foundation
 #endif
 
-/// Coding with errors that name the key.
+/// Coding with errors that name the key. Each call of a method of a generic type looks up the type's metadata, which
+/// costs as much as a twentieth of a write: so they are inlined.
 extension StorageKey {
     /// The bytes of a value.
     ///
     /// - Throws: `serializationFailed`.
+    @inlinable @inline(__always)
     package func encode(_ value: Value) throws(StorageError) -> Data {
         do { return try serializer.encode(value) } catch { throw naming(error) }
     }
@@ -16,11 +18,13 @@ extension StorageKey {
     /// The value in bytes.
     ///
     /// - Throws: `deserializationFailed`.
+    @inlinable @inline(__always)
     package func decode(_ data: Data) throws(StorageError) -> Value {
         do { return try serializer.decode(data) } catch { throw naming(error) }
     }
 
-    private func naming(_ error: StorageError) -> StorageError {
+    @usableFromInline
+    func naming(_ error: StorageError) -> StorageError {
         StorageError(error.code, "'\(domain)/\(name)': \(error.message)", hint: error.hint)
     }
 }
