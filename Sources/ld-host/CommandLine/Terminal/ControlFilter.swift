@@ -8,8 +8,8 @@ struct ControlFilter {
     /// The first byte of a character whose second one is in the next piece: those of C1 begin with it.
     private var isHeld = false
 
-    /// Gives a piece to `write` as the terminal gets it: what is shown as it is, in place, since a copy of a value would
-    /// stay in memory.
+    /// Gives a piece to `write` as the terminal gets it. What is shown as it is goes there in place: a copy of a value
+    /// would stay in memory.
     mutating func write(_ piece: UnsafeRawBufferPointer, to write: (UnsafeRawBufferPointer) -> Void) {
         // What was not written yet begins here.
         var start = 0

@@ -49,8 +49,7 @@ package struct GroupLog: Sendable {
     private(set) var takenIn = NumberSet()
     private var kept = NumberSet()
     private var keptCount = 0
-    /// The published form of each entry, as it arrived first.
-    private var published: [EntryID: Data] = [:]
+    private var published = PublishedForms()
     private var waiting: [EntryID: GroupEntry] = [:]
     /// Entries that are not added for now.
     var heldBack: Set<EntryID> = []
@@ -260,6 +259,8 @@ extension GroupLog {
 
 extension GroupLog {
     private mutating func insert(_ bytes: Data) throws(StorageError) -> Bool {
+        // Every member publishes all entries, again and again: what is known is not opened.
+        guard !published.contains(bytes) else { return false }
         do throws(StorageError) {
             let entry = try PublishedEntry(bytes).opened(with: logKey, of: group, crypto)
             guard published[entry.id] == nil, !heldBack.contains(entry.id) else { return false }
@@ -319,4 +320,21 @@ extension GroupLog {
             }
         }
     }
+}
+
+/// The published form of each entry, as it arrived first.
+private struct PublishedForms: Sendable {
+    private var forms: [EntryID: Data] = [:]
+    private var all: Set<Data> = []
+
+    subscript(id: EntryID) -> Data? {
+        get { forms[id] }
+        set {
+            if let old = forms[id] { all.remove(old) }
+            forms[id] = newValue
+            if let newValue { all.insert(newValue) }
+        }
+    }
+
+    func contains(_ form: Data) -> Bool { all.contains(form) }
 }
