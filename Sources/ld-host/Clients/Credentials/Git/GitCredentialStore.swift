@@ -13,8 +13,8 @@ package import LocalDataHost
 /// host with any path, as for git's own helpers; `get` prefers what was stored without. So credentials stay known when
 /// `credential.useHttpPath` is switched off.
 ///
-/// Reading and then removing is no transaction: of a credential that another process stores in between, the removal may
-/// win, and git asks again.
+/// Reading and then removing, as `erase` does, is no transaction: of a credential that another process stores in between,
+/// the removal may win, and git asks again.
 package struct GitCredentialStore: Sendable {
     /// The most bytes of a stored value.
     private static let largestValue = 1 << 20
@@ -41,8 +41,8 @@ package struct GitCredentialStore: Sendable {
     /// The answer to a request as lines, or `nil` if absent.
     ///
     /// Of several users' credentials it is the one that was stored last, or the first by the bytes of its name where
-    /// the store records no times. One whose password has expired is removed and not given; if it has a refresh
-    /// token, then it stays, and the token is given without the password, as helpers that renew passwords need it.
+    /// the store records no times. One whose password has expired is not given, and stays: the clock may be ahead. Its
+    /// refresh token is given without the password, as helpers that renew passwords need it.
     package func get(_ request: GitCredentialRequest) async throws -> SecretBuffer? {
         let service = try Self.service(of: request)
         if let answer = try await answer(request, from: places(request, in: [service])) { return answer }
@@ -69,15 +69,12 @@ package struct GitCredentialStore: Sendable {
         }
     }
 
-    /// The answer from the first place that has one; what has expired there is removed.
+    /// The answer from the first place that has one.
     private func answer(_ request: GitCredentialRequest, from places: [Place]) async throws -> SecretBuffer? {
         for place in places {
             guard let entry = try await entry(at: place) else { continue }
             let isExpired = entry.isExpired(at: Self.now)
-            if isExpired, entry[.refreshToken] == nil {
-                try await router.remove(place.key)
-                continue
-            }
+            if isExpired, entry[.refreshToken] == nil { continue }
             if let answer = Self.answer(entry, of: CredentialName.decode(place.name), isExpired, to: request) {
                 return answer
             }
