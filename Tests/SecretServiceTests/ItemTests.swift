@@ -24,6 +24,7 @@ struct ItemTests {
                     "label": "token (com.example)", "service": "com.example", "username": "token",
                     "application": "Python keyring library", "xdg:schema": "org.freedesktop.Secret.Generic",
                     "localdata:attributes": #"{"contentType":"text/plain","owner":"App"}"#,
+                    "localdata:collection": "default",
                 ]
             ])
     }
@@ -113,6 +114,40 @@ struct ItemTests {
         #expect(try login.get(.secret("service", "user")) == Data("kept".utf8))
         let missing = try session.open(SecretOptions(collection: "None Such"))
         #expect(try missing.get(.secret("service", "user")) == nil)
+    }
+
+    @Test("are where they were, and not absent, when another collection becomes the default one")
+    func otherDefault() throws {
+        let session = try Session(.keyring(answers: ["ok:another password"]))
+        let store = try session.open()
+        let (address, place) = (StorageAddress.secret("service", "user"), StorageNamespace(domain: "userDefaults"))
+        try store.set(address, to: Data("value".utf8))
+        try store.set(StorageAddress(place, name: "size"), to: Data("12".utf8))
+        let other = try session.open(SecretOptions(collection: "New"))
+        try other.set(.secret("service", "new"), to: Data("x".utf8))
+        // What is in two collections on purpose is no such case.
+        try other.set(address, to: Data("another".utf8))
+        try session.client("storage", "default", "New")
+        for isFresh in [false, true] {
+            let store = isFresh ? try session.open() : store
+            // This one is in both.
+            #expect(try store.get(address) == Data("another".utf8))
+            let moved = StorageAddress(place, name: "size")
+            let failing: [() throws -> Void] = [
+                { _ = try store.get(moved) }, { _ = try store.exists(moved) }, { _ = try store.attributes(of: moved) },
+                { _ = try store.remove(moved) }, { try store.set(moved, to: Data("13".utf8)) },
+                { _ = try store.names(in: place) }, { _ = try store.places() },
+            ]
+            for call in failing {
+                let error = #expect(throws: StorageError.self) { try call() }
+                #expect(error?.code == .keychainError)
+                #expect(error?.message.contains("in the collection 'Login' now") == true, "\(error.debugDescription)")
+            }
+            #expect(try store.get(.secret("service", "never")) == nil)
+        }
+        try session.client("storage", "default", "Login")
+        #expect(try store.get(StorageAddress(place, name: "size")) == Data("12".utf8))
+        #expect(try store.names(in: place) == ["size"])
     }
 
     @Test("refuse options that make no sense", arguments: ["collection", "timeout", "promptTimeout"])

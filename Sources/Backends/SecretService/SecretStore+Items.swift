@@ -12,10 +12,11 @@ extension SecretStore {
         guard let collection = try service.path(of: options.collection) else { return nil }
         guard let items = try service.items(with: key.attributes, in: collection) else {
             service.link.forgetCollections()
+            try checkDefault(collection, has: key.attributes, service)
             return nil
         }
         guard let first = items.first else {
-            try checkAbsence(in: collection, service)
+            try checkAbsence(of: key.attributes, in: collection, service)
             return nil
         }
         guard items.count > 1 else { return Found(item: first, others: []) }
@@ -29,17 +30,39 @@ extension SecretStore {
         return Found(item: newest, others: Array(ranked.dropFirst()))
     }
 
-    /// Makes sure that an empty search result means that there is no item: some services hide locked items.
-    func checkAbsence(in collection: String, _ service: Service) throws {
+    /// Makes sure that an empty search result means that there is no item: some services hide locked items, and the
+    /// default collection may be another one than before.
+    func checkAbsence(of attributes: [String: String], in collection: String, _ service: Service) throws {
         let hidesItems = try service.orMissing {
             try service.isLocked(collection) && service.items(in: collection).isEmpty
         }
         if hidesItems == true { throw Locked(path: collection) }
+        try checkDefault(collection, has: attributes, service)
+    }
+
+    /// Makes sure that the default collection has what was stored in it: a person who makes a new keyring, or another
+    /// service, makes another collection the default one, and then no value is absent only because of that.
+    func checkDefault(_ collection: String, has attributes: [String: String], _ service: Service) throws {
+        guard case .standard = options.collection else { return }
+        let attributes = attributes.merging(ItemAttributes.ofDefault) { $1 }
+        let all = try service.items(with: attributes)
+        guard !all.isEmpty else { return }
+        let present = Set(try service.items(with: attributes, in: collection) ?? [])
+        // What another program has removed meanwhile is nowhere.
+        for item in all where !present.contains(item) {
+            guard let elsewhere = try service.label(ofCollectionOf: item) else { continue }
+            throw StorageError(
+                .keychainError,
+                "values that were stored in the default collection are in the collection '\(elsewhere)' now: another "
+                    + "collection has become the default one",
+                hint: "make '\(elsewhere)' the default again, or set option 'collection' of the store to it")
+        }
     }
 
     /// Creates an item, and its collection if that is missing.
     func make(_ key: SecretKey, _ kept: String, _ secret: Variant, _ service: Service) throws {
-        let attributes = key.attributes(application: options.application, kept: kept)
+        var attributes = key.attributes(application: options.application, kept: kept)
+        if case .standard = options.collection { attributes.merge(ItemAttributes.ofDefault) { $1 } }
         var collection = try service.path(of: options.collection)
         if let path = collection {
             let made: Void? = try service.orMissing {

@@ -11,9 +11,10 @@ package import LocalDataAPI
 /// the newest counts; of two of the same second, the one that we created, then the one with the greater path. `set`
 /// removes the others that we created, `remove` all.
 ///
-/// Only the collection in the options is searched. Searching never asks for a password, so `exists` does not unlock
-/// anything; the other calls do if they meet a lock. A write becomes visible as a whole. It is not durable:
-/// gnome-keyring replaces its file by a rename and does not wait for the disk.
+/// Only the collection in the options is searched. If another one has become the default collection since, what was
+/// stored in the default one is not absent: calls fail and name where it is. Searching never asks for a password, so
+/// `exists` does not unlock anything; the other calls do if they meet a lock. A write becomes visible as a whole. It is
+/// not durable: gnome-keyring replaces its file by a rename and does not wait for the disk.
 ///
 /// The option `timeout` limits every call; the option `promptTimeout` limits the person's additional time. A missing,
 /// ended or late service or bus is an error of the call that meets it, and of no later one. Errors: `storeUnavailable`
@@ -57,8 +58,8 @@ package final class SecretStore: StorageBackend {
     package func exists(_ key: SecretKey) throws -> Bool {
         try perform("looking for '\(key.address)'", unlocks: false) { service in
             guard let collection = try service.path(of: options.collection) else { return false }
-            guard let items = try service.items(with: key.attributes, in: collection) else { return false }
-            if items.isEmpty { try checkAbsence(in: collection, service) }
+            let items = try service.items(with: key.attributes, in: collection) ?? []
+            if items.isEmpty { try checkAbsence(of: key.attributes, in: collection, service) }
             return !items.isEmpty
         }
     }
@@ -163,6 +164,7 @@ extension SecretStore: EnumerableBackend {
             // A locked collection reveals enough of its items' attributes to find them, but not to read them.
             if try service.orMissing({ try service.isLocked(collection) }) == true { throw Locked(path: collection) }
             let items = try service.items(with: attributes, in: collection) ?? []
+            try checkDefault(collection, has: attributes, service)
             return Set(try service.attributes(of: items).compactMap { $0.flatMap(ItemAttributes.address) })
         }
     }

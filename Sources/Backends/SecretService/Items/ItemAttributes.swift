@@ -17,6 +17,10 @@ enum ItemAttributes {
     /// The value's attributes; every item that we created has it.
     static let kept = "localdata:attributes"
 
+    /// What items have that we created in the default collection, so that they are known when another one becomes the
+    /// default one.
+    static let ofDefault = ["localdata:collection": "default"]
+
     /// The schema that libsecret assumes for a password without one.
     static let genericSchema = "org.freedesktop.Secret.Generic"
     static let ownSchema = "org.localdata.Value"

@@ -43,6 +43,23 @@ struct Service {
         }
     }
 
+    /// The items of all collections with these attributes, locked ones too. Never asks for a password.
+    func items(with attributes: [String: String]) throws -> [String] {
+        let answer = try call(
+            BusMethod(Self.path, Self.interface, "SearchItems", .tuple(.texts(attributes)), answer: "(aoao)"))
+        return (answer[0]?.paths ?? []) + (answer[1]?.paths ?? [])
+    }
+
+    /// The label of the collection that has an item; its path if it has none, and `nil` for a removed item.
+    func label(ofCollectionOf item: String) throws -> String? {
+        try orMissing {
+            _ = try call(.property("Attributes", of: item, Self.itemInterface))
+            let collection = String(item[..<(item.lastIndex(of: "/") ?? item.endIndex)])
+            let label = try call(.property("Label", of: collection, Self.collectionInterface))[0]?[0]?.text
+            return label.flatMap { $0.isEmpty ? nil : $0 } ?? collection
+        }
+    }
+
     /// The properties of items, in the same order; `nil` for a removed item.
     func properties(of items: [String]) throws -> [ItemProperties?] {
         let methods = items.map { BusMethod.properties(of: $0, Self.itemInterface) }

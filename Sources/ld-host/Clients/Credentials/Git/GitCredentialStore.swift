@@ -13,8 +13,8 @@ package import LocalDataHost
 /// host with any path, as for git's own helpers; `get` prefers what was stored without. So credentials stay known when
 /// `credential.useHttpPath` is switched off.
 ///
-/// Reading and then removing, as `erase` does, is no transaction: of a credential that another process stores in between,
-/// the removal may win, and git asks again.
+/// Reading and then removing, as `erase` does, is no transaction: of a credential that another process stores in
+/// between, the removal may win, and git asks again.
 package struct GitCredentialStore: Sendable {
     /// The most bytes of a stored value.
     private static let largestValue = 1 << 20
