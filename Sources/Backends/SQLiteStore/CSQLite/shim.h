@@ -34,6 +34,18 @@ static inline int ld_sqlite_extend(sqlite3 *connection, sqlite3_int64 from, sqli
     return code;
 }
 
+/* Allocates the blocks of the log's index on the disk: SQLite allocates one byte of each page, and where blocks are smaller
+ * and the disk is full, writing to the others ends the process. Other processes may be using the index. */
+static inline void ld_sqlite_allocate_index(sqlite3 *connection) {
+    enum { size = 32768, block = 512 };
+    sqlite3_file *file = NULL;
+    void volatile *start = NULL;
+    if (sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return;
+    if (file->pMethods->iVersion < 2 || file->pMethods->xShmMap(file, 0, size, 1, &start) != SQLITE_OK || start == NULL)
+        return;
+    for (int i = 0; i < size; i += block) __atomic_fetch_or((unsigned char volatile *)start + i, 0, __ATOMIC_RELAXED);
+}
+
 /* Takes a name as it is. */
 static int ld_sqlite_verbatim(sqlite3_vfs *vfs, const char *name, int size, char *out) {
     size_t count = 0;

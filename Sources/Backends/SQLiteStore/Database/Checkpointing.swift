@@ -102,8 +102,9 @@ private func waitOrGiveUp(context: UnsafeMutableRawPointer?, attempts: Int32) ->
     return 1
 }
 
-/// Truncates long logs when the process ends with exit(3), where nothing closes a database. A killed process leaves its
-/// log to the next one that writes.
+/// Closes databases when the process ends with exit(3), where nothing else does: the last one to close a database
+/// copies its log into it and removes the log, so that the newest values are not in a file that a cleaner or a copy
+/// leaves out. A killed process leaves its log to the next one.
 enum ProgramEnd {
     private struct Entry {
         weak var database: Database?
@@ -116,7 +117,7 @@ enum ProgramEnd {
         return atexit { ProgramEnd.run() } == 0
     }()
 
-    /// Registers a database that is written to.
+    /// Registers a database that is used.
     static func add(_ database: Database) {
         _ = isRegistered
         entries.withLock { entries in
@@ -128,6 +129,6 @@ enum ProgramEnd {
     private static func run() {
         // A child process has the connections too, but must not use them.
         guard getpid() == process else { return }
-        for entry in entries.withLock({ $0 }) { entry.database?.cutLogAtEnd() }
+        for entry in entries.withLock({ $0 }) { entry.database?.closeAtEnd() }
     }
 }

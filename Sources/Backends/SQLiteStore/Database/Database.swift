@@ -1,3 +1,4 @@
+import CSQLite
 import LocalDataAPI
 import Synchronization
 
@@ -35,8 +36,10 @@ final class Database: Sendable {
     nonisolated(unsafe) private var gate: Connection?
     /// Used only by the current writer.
     nonisolated(unsafe) private let reserve: Reserve
-    /// The log of the writer. Used only by the current writer.
-    nonisolated(unsafe) private var log: LogFiles?
+    /// Whether the disk was full when the database was opened, and the log is to get what was freed for it.
+    private let hasFreedReserve = Atomic(false)
+    /// The log of the connections, once there is one.
+    private let log = Mutex<LogFiles?>(nil)
 
     init(path: String, durability: Durability, isFrozen: Bool = false) {
         self.path = path
@@ -49,7 +52,7 @@ final class Database: Sendable {
     ///
     /// - Throws: As ``inspect()``.
     func prepare() throws {
-        if let reader = try openReader(waits: true) { readers.give(reader) }
+        if let reader = try openReader() { readers.give(reader) }
     }
 
     /// The namespace, shared by all its keys.
@@ -61,14 +64,14 @@ final class Database: Sendable {
     /// Reads without waiting for anyone. `nil` if there is no database.
     @inline(__always)
     func read<Result>(_ body: (Connection) throws -> Result) throws -> Result? {
-        guard let connection = try readers.take() ?? openReader(waits: false) else { return nil }
+        guard let connection = try readers.take() ?? openReader() else { return nil }
         defer { readers.give(connection) }
         return try body(connection)
     }
 
     /// A snapshot as of its first read, for several reads; `nil` if there is no database.
     func snapshot() throws -> Snapshot? {
-        guard let connection = try readers.take() ?? openReader(waits: false) else { return nil }
+        guard let connection = try readers.take() ?? openReader() else { return nil }
         return try Snapshot(connection, of: readers)
     }
 
@@ -89,21 +92,35 @@ final class Database: Sendable {
             }
             keepLogShort()
             // Makes room for the next removal.
-            if count == nil, !reserve.keep(adding: 0), let writer, (try? writer.emptyLog(waiting: 200)) == true {
-                _ = reserve.keep(adding: 0)
-            }
+            if count == nil, !reserve.keep(adding: 0) { _ = try? emptyLog(adding: 0) }
             return result
         }
+    }
+
+    /// Empties the log, which then has a reserve again: on a full disk the space that it had.
+    ///
+    /// - Returns: Whether the disk has space for a change, and for a removal after it; `nil` if others use the log.
+    private func emptyLog(adding count: Int) throws -> Bool? {
+        let space = reserve.logSpace
+        guard let writer, try writer.emptyLog(waiting: 200) else { return nil }
+        if reserve.keep(adding: count) { return true }
+        reserve.keepFreed(space)
+        return false
     }
 
     /// Copies a long log into the database; the change is already committed, whatever comes of it.
     private func keepLogShort() {
         guard let writer, writer.checkpointing.isDue else { return }
-        if gate == nil { gate = try? Connection(path, for: .excluding) }
-        if let gate { writer.copyLog(excluding: gate) }
+        copyLog()
         if writer.checkpointing.takeUrgency(), (try? writer.emptyLog(waiting: 200)) == true {
             _ = reserve.keep(adding: 0)
         }
+    }
+
+    private func copyLog() {
+        guard let writer else { return }
+        if gate == nil { gate = try? Connection(path, for: .excluding) }
+        if let gate { writer.copyLog(excluding: gate) }
     }
 
     private func writeMakingRoom<Result>(_ count: Int?, _ body: (Change) throws -> Result) throws -> Result {
@@ -137,8 +154,8 @@ final class Database: Sendable {
             return
         }
         guard let writer = opened, !reserve.keep(adding: count) else { return }
-        guard try writer.emptyLog(waiting: 200) else { throw full }
-        if reserve.keep(adding: count) { return }
+        guard let hasSpace = try emptyLog(adding: count) else { throw full }
+        if hasSpace { return }
         let free = try writer.number(of: "freelist_count") * Int64(Connection.pageSize)
         guard free > count + count / 4 + 4 * Connection.pageSize, reserve.keep(adding: count, usesFreePages: true)
         else {
@@ -177,8 +194,11 @@ final class Database: Sendable {
             hint: "restart the program, so that it opens the current file")
     }
 
-    /// Whether the writer's log is not the one that other processes find.
-    private var hasLostLog: Bool { log != nil && log != LogFiles(of: path) }
+    /// Whether the log of the connections is not the one that other processes find.
+    private var hasLostLog: Bool { log.withLock { $0 }.map { $0 != LogFiles(of: path) } ?? false }
+
+    /// Knows the log of a connection from now on.
+    private func noteLog() { log.withLock { $0 = $0 ?? LogFiles(of: path) } }
 
     private var logMoved: StorageError {
         StorageError(
@@ -205,15 +225,15 @@ final class Database: Sendable {
     private func closeConnections() {
         writer = nil
         gate = nil
-        log = nil
         reserve.forgetLog()
         readers.close()
+        log.withLock { $0 = nil }
     }
 
     private func beginOnce() throws -> Connection {
         let connection = try writerMaking()
         guard !connection.hasMoved else { throw moved }
-        log = log ?? LogFiles(of: path)
+        noteLog()
         guard !hasLostLog else { throw logMoved }
         try connection.begin()
         return connection
@@ -249,8 +269,13 @@ final class Database: Sendable {
         guard let connection = try Connection(path, for: .writing(durability)) else { return nil }
         // This opens the log, or creates it.
         try check(version: connection.number(of: "user_version"))
+        noteLog()
         connection.keepLog()
         if durability == .full { try DatabaseFile(path).synchronizeNames() }
+        if hasFreedReserve.exchange(false, ordering: .relaxed) {
+            ld_sqlite_allocate_index(connection.handle)
+            reserve.keepFreed(Reserve.mostFreed)
+        }
         DatabaseFile(path).removeAbandonedSpools()
         cutLongLog(connection)
         writer = connection
@@ -263,12 +288,33 @@ final class Database: Sendable {
         if connection.cutLongLog() { _ = reserve.keep(adding: 0) }
     }
 
-    /// Leaves a short log to the next process, unless a thread is in the middle of a change.
-    func cutLogAtEnd() { turns.takeIfFree { if let writer, !hasLostLog { cutLongLog(writer) } } }
+    /// Closes all connections that no thread is using, unless one is in the middle of a change. If others have the
+    /// database open, it leaves them a short log.
+    func closeAtEnd() {
+        turns.takeIfFree {
+            // SQLite would copy a log that others have deleted into the database, over what they have changed since.
+            guard !isFrozen, !hasLostLog, !hasMoved else { return }
+            if let writer { cutLongLog(writer) }
+            guard IdleReserve(path: path).hasRoom else {
+                // The log stays: it has the reserve, and may be all that still finds space.
+                copyLog()
+                return
+            }
+            closeConnections()
+            IdleReserve(path: path).keep()
+        }
+    }
 
-    private func openReader(waits: Bool) throws -> Connection? {
+    private var hasMoved: Bool {
+        if let writer { return writer.hasMoved }
+        guard let reader = readers.take() else { return false }
+        defer { readers.give(reader) }
+        return reader.hasMoved
+    }
+
+    private func openReader() throws -> Connection? {
         if isFrozen { return try openFrozenReader() }
-        return try openAnyReader(waits: waits)
+        return try openAnyReader()
     }
 
     /// The only reader of a frozen database, in a transaction that ends with it.
@@ -279,7 +325,7 @@ final class Database: Sendable {
                 .busy, "the frozen database '\(path)' is being read by another thread", hint: "read it by one at a time"
             )
         }
-        guard let reader = try openAnyReader(waits: true) else {
+        guard let reader = try openAnyReader() else {
             isAbsent.store(true, ordering: .releasing)
             return nil
         }
@@ -287,13 +333,13 @@ final class Database: Sendable {
         return reader
     }
 
-    private func openAnyReader(waits: Bool) throws -> Connection? {
+    private func openAnyReader() throws -> Connection? {
         guard try inspect() else { return nil }
-        do { return try openReader(.reading, waits) } catch {
+        do { return try openReader(.reading) } catch {
             // Reading requires the log's index, which cannot be created on such a medium.
             switch ReadOnlyMedium(path) {
             case .none: throw error
-            case .withoutLog: return try openReader(.readingMedium, waits)
+            case .withoutLog: return try openReader(.readingMedium)
             case .withLog:
                 throw StorageError(
                     .storeUnavailable,
@@ -303,13 +349,16 @@ final class Database: Sendable {
         }
     }
 
-    private func openReader(_ purpose: Connection.Purpose, _ waits: Bool) throws -> Connection? {
+    private func openReader(_ purpose: Connection.Purpose) throws -> Connection? {
         let era = readers.era
         guard let connection = try Connection(path, for: purpose) else { return nil }
         connection.era = era
-        connection.waitsForOthers(waits)
+        // Also a call that waits for nobody waits for one that closes the database as the last one, which is soon done.
+        connection.waitsForOthers(true)
         try check(version: connection.number(of: "user_version"))
         connection.waitsForOthers(false)
+        noteLog()
+        if !isFrozen { ProgramEnd.add(self) }
         return connection
     }
 
@@ -323,6 +372,7 @@ final class Database: Sendable {
     }
 
     private func inspectFile() throws -> Bool {
+        if IdleReserve(path: path).take() { hasFreedReserve.store(true, ordering: .relaxed) }
         guard try FilePresence(path) == .present, let connection = try Connection(path, for: .inspecting) else {
             return false
         }

@@ -36,9 +36,7 @@ final class Reserve {
     ///
     /// - Parameter usesFreePages: Whether the change fits into the current database file.
     func keep(adding count: Int, usesFreePages: Bool = false) -> Bool {
-        if log < 0 { log = open("\(path)-wal", O_RDWR | O_CLOEXEC | O_NOFOLLOW) }
-        var status = stat()
-        guard log >= 0, fstat(log, &status) == 0 else { return true }
+        guard let status = logStatus() else { return true }
         let wanted = Int(status.st_size) + Self.removal + count + count / 8
         // The log has no holes, so blocks beyond its size are after its end.
         let missing = wanted - Int(status.st_blocks) * 512
@@ -52,6 +50,24 @@ final class Reserve {
         let end = wanted + (space >= missing + Self.removal + Self.rest ? Self.removal : 0)
         return ld_linux_reserve(log, status.st_size, end - Int(status.st_size)) == 0
             || errno != ENOSPC && errno != EDQUOT
+    }
+
+    /// Gives a log what was just freed for it: by ``IdleReserve``, or by emptying the log itself.
+    func keepFreed(_ count: Int) {
+        guard let status = logStatus() else { return }
+        IdleReserve.allocate(count, behind: Int(status.st_size), of: log)
+    }
+
+    /// What a new log gets of that.
+    static let mostFreed = 2 * removal
+
+    /// The size of the log's blocks in bytes.
+    var logSpace: Int { logStatus().map { Int($0.st_blocks) * 512 } ?? 0 }
+
+    private func logStatus() -> stat? {
+        if log < 0 { log = open("\(path)-wal", O_RDWR | O_CLOEXEC | O_NOFOLLOW) }
+        var status = stat()
+        return log >= 0 && fstat(log, &status) == 0 ? status : nil
     }
 
     /// Allocates the blocks that the database file needs for the pages of the running change, which are in the log.
