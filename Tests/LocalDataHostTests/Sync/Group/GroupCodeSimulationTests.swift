@@ -73,12 +73,14 @@ private struct CodeGroup {
     /// Whether only expiry and revocation end anything, each code is used once, and nobody else has it.
     let isHonest: Bool
     private let crypto: GroupCrypto
+    /// How many devices are members from the start.
+    private let founders = 3
     private var devices: [TestDevice]
     private var offsets: [DeviceID: UInt64] = [:]
     private var thieves: [TestDevice] = []
     private(set) var codes: [(code: String, entries: [Data], expiry: UInt64)] = []
     private var used: Set<String> = []
-    /// Devices that members from before their invitations have taken in.
+    /// Devices that members from before their invitations have taken in: founders, or others of these.
     private(set) var accepted: Set<DeviceID> = []
     var clock: UInt64 = 10_000
 
@@ -95,7 +97,8 @@ private struct CodeGroup {
     /// Whether one of the members has founded the group, or was taken in by a member from before its invitation.
     var isSettled: Bool {
         guard let log = members.first?.log else { return false }
-        let takenIn = log.takenIn.reduce(into: Set(devices.prefix(3).map(\.id))) { $0.insert(log.graph.authors[$1]) }
+        let first = Set(devices.prefix(founders).map(\.id))
+        let takenIn = log.takenIn.reduce(into: first) { $0.insert(log.graph.authors[$1]) }
         return members.contains { takenIn.contains($0.id) }
     }
 
@@ -130,8 +133,9 @@ private struct CodeGroup {
 
     private mutating func answer(_ index: Int) throws {
         try devices[index].answer(at: time(of: index))
-        guard isHonest else { return }
+        // What a device takes in counts for nothing if nobody has taken in that device itself before its code ended.
         let log = devices[index].log
+        guard isHonest, index < founders || accepted.contains(devices[index].id) else { return }
         log.takenIn.reduce(into: ()) { _, join in accepted.insert(log.graph.authors[join]) }
     }
 
