@@ -12,13 +12,15 @@ import Synchronization
 ///   change is undone; if even that fails, the error is `timedOut`: the change may exist when the database is opened
 ///   next. With the option `synchronous` at `normal`, a power loss may undo the last changes, each `set` or batch as a
 ///   whole, and the store is not durable.
-/// - **Waiting.** Reads wait for nobody. They throw `busy` while a process restores the database after another was
-///   killed during a change. Writers wait for each other: within a process in the order of their arrival; between
-///   processes for up to a minute, and then they throw `busy`.
+/// - **Waiting.** Reads wait for nobody, but the first one of a program, which opens the database, for a process that
+///   restores it after another was killed during a change, or that closes it. Writers wait for each other: within a
+///   process in the order of their arrival; between processes for up to a minute, and then they throw `busy`.
+/// - **Closing.** The last program that ends merges the log into the database and removes it with its index; a killed
+///   one leaves both to the next. So does one on a disk that is nearly full: the log has the reserve for removals.
 /// - **Damage.** A value's row has a checksum, and reading a value whose bytes do not match it fails with `corrupt`;
 ///   see ``RowChecksum``. The log has SQLite's own checksums.
 /// - **Full disks.** Some blocks are reserved for removals, so these work on a full disk and free pages for other
-///   values; see ``Reserve``.
+///   values; see ``Reserve`` and, while nobody has the database open, ``IdleReserve``.
 /// - **Read-only media.** A database without a log can be read there; one with a log needs the log's index, too.
 /// - **Erasing.** Replaced or removed data is overwritten with zeros where that costs no extra write
 ///   (`secure_delete=FAST`): within a page that is written anyway, not in pages that become free, and not in the log.

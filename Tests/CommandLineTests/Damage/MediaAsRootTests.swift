@@ -72,7 +72,8 @@ import Testing
     @Test("a database on a read-only medium can be read, and a failed change reports the reason")
     func readOnly() throws {
         let home = try Home()
-        let frame = PipeExchange.frame(#"{"id":1,"op":"set","domain":"userDefaults","name":"theme"}"#, Array("dark".utf8))
+        let request = #"{"id":1,"op":"set","domain":"userDefaults","name":"theme"}"#
+        let frame = PipeExchange.frame(request, Array("dark".utf8))
         try Data(frame).write(to: URL(filePath: "\(home.path)/frame"))
         let ending = try Self.run(
             home, mebibytes: 24,
