@@ -1,6 +1,8 @@
 # Two commands do everything on a fresh Debian 12 machine with a Swift toolchain: make demo, make test.
 SWIFT ?= swift
 CC ?= cc
+# Package.swift makes warnings errors then.
+export LOCALDATA_STRICT = 1
 
 BUILD_PACKAGES = iso-codes gcc g++ libc6-dev pkg-config libssl-dev libsodium-dev libsecret-1-dev libsqlite3-dev \
 	libpq-dev libnats-dev

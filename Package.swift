@@ -1,13 +1,17 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-let settings: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-    .treatAllWarnings(as: .error),
-]
+/// Whether warnings are errors; the Makefile sets this. Not for a package that depends on this one: the build system
+/// lets dependencies give no warnings, and takes the two for a contradiction.
+let isStrict = Context.environment["LOCALDATA_STRICT"] == "1"
+
+let settings: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ] + (isStrict ? [.treatAllWarnings(as: .error)] : [])
 
 /// Each plugin is one folder, one target and one dynamic library of the same name. Those that a program can also link
 /// have their entry function in a target of its own.

@@ -8,25 +8,30 @@ struct BuiltExample {
     /// A temporary folder; remove it at the end.
     let folder: String
     /// The folder of the example's program or plugin.
-    var products: String { "\(folder)/.build/debug" }
+    var products: String { "\(folder)/products" }
 
     init(_ name: String) throws {
         folder = try TemporaryFolder.make(named: "localdata-\(name)")
         let products = products
         try TemporaryFolder.makeFolder(products)
         try NestedPackages.build { scratch in
-            let build = try ChildProcess(
-                "/usr/bin/env",
-                arguments: [
-                    "swift", "build", "--package-path", "\(Repository.root)/Examples/\(name)",
-                    "--scratch-path", scratch,
-                ], environment: TestRun.environment
-            ).run(deadline: .seconds(900))
-            let output = String(decoding: build.output.suffix(4000), as: UTF8.self)
-            try #require(build.outcome == .exited(code: 0), "\(output)")
+            func swiftBuild(_ options: String...) throws -> String {
+                let build = try ChildProcess(
+                    "/usr/bin/env",
+                    arguments: [
+                        "swift", "build", "--package-path", "\(Repository.root)/Examples/\(name)",
+                        "--scratch-path", scratch,
+                    ] + options, environment: TestRun.environment
+                ).run(deadline: .seconds(900))
+                let output = String(decoding: build.output.suffix(4000), as: UTF8.self)
+                try #require(build.outcome == .exited(code: 0), "\(output)")
+                return output
+            }
+            _ = try swiftBuild()
+            let built = try #require(try swiftBuild("--show-bin-path").split(separator: "\n").last)
             for product in [name, "lib\(name).so"]
-            where FileManager.default.fileExists(atPath: "\(scratch)/debug/\(product)") {
-                try ProgramCopy.make(of: "\(scratch)/debug/\(product)", at: products)
+            where FileManager.default.fileExists(atPath: "\(built)/\(product)") {
+                try ProgramCopy.make(of: "\(built)/\(product)", at: products)
             }
         }
     }

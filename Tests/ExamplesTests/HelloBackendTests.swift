@@ -29,12 +29,16 @@ struct HelloBackendTests {
         #expect(report.contains(", 0 failed,"), "\(report)")
     }
 
-    /// Runs the README's session in the folder in which the example was built.
+    /// Runs the README's session. The products of the example have been copied from where `swift build` shows.
     private func servesAsTheReadmeShows(_ example: BuiltExample) throws {
         let lines = try #require(try Document("README.md").blocks(of: "console").last).split(separator: "\n")
         let commands = lines.filter { $0.hasPrefix("$ ") }.map { $0.dropFirst(2) }
         try #require(commands.contains { $0.hasPrefix("ld-host ") })
-        let script = "set -e; cd '\(example.folder)'; PATH=\(BuiltProducts.folder):$PATH; exec 2>&1\n"
+        let script = """
+            set -e; cd '\(example.folder)'; PATH=\(BuiltProducts.folder):$PATH; exec 2>&1
+            swift() { test "$*" = 'build --show-bin-path' && echo '\(example.products)'; }
+
+            """
         let output = try example.run("/bin/sh", "-c", script + commands.joined(separator: "\n"))
         let shown = lines.filter { !$0.hasPrefix("$ ") }.map { "\($0)\n" }.joined()
         #expect(output == shown.replacing("/home/ann/.config", with: "\(example.folder)/config"))

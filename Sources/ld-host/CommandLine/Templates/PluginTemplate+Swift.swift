@@ -98,9 +98,9 @@ extension PluginTemplate {
         ```sh
         swift build
         swift test                                    # its own test, and every promise of a store
-        ld-host plugins test .build/debug/lib\(name.text).so
-        ld-host plugins inspect .build/debug/lib\(name.text).so
-        export LOCALDATA_PLUGIN_PATH=$PWD/.build/debug      # where ld-host looks for plugins
+        export LOCALDATA_PLUGIN_PATH=$(swift build --show-bin-path)  # where ld-host looks for plugins
+        ld-host plugins test $LOCALDATA_PLUGIN_PATH/lib\(name.text).so
+        ld-host plugins inspect $LOCALDATA_PLUGIN_PATH/lib\(name.text).so
         ld-host config set domains.userDefaults \(name.component)
         ld-host set userDefaults/theme dark
         ld-host get userDefaults/theme
@@ -124,9 +124,10 @@ extension PluginTemplate {
         ```sh
         swift build
         swift test                                    # its own test, and every promise of a crypto provider
-        ld-host plugins test .build/debug/lib\(name.text).so
-        ld-host plugins inspect .build/debug/lib\(name.text).so
-        \(servingCrypto(name, folder: "$PWD/.build/debug"))
+        export LOCALDATA_PLUGIN_PATH=$(swift build --show-bin-path)  # where ld-host looks for plugins
+        ld-host plugins test $LOCALDATA_PLUGIN_PATH/lib\(name.text).so
+        ld-host plugins inspect $LOCALDATA_PLUGIN_PATH/lib\(name.text).so
+        \(servingCrypto(name))
         ```
 
         What one provider has sealed any other opens that has the algorithm.
@@ -136,9 +137,8 @@ extension PluginTemplate {
     }
 
     /// The commands that have a crypto provider compute everything.
-    static func servingCrypto(_ name: PluginName, folder: String) -> String {
+    static func servingCrypto(_ name: PluginName) -> String {
         """
-        export LOCALDATA_PLUGIN_PATH=\(folder)      # where ld-host looks for plugins
         ld-host config set encryption.provider \(name.component)
         echo secret | ld-host set encryptedFileSystem/diary --stdin
         """

@@ -292,9 +292,9 @@ extension PluginTemplate {
         ```sh
         swift build
         swift test                                    # its own test, and every promise of a sync transport
-        ld-host plugins test .build/debug/lib\(name.text).so
-        ld-host plugins inspect .build/debug/lib\(name.text).so
-        export LOCALDATA_PLUGIN_PATH=$PWD/.build/debug      # where ld-host looks for plugins
+        export LOCALDATA_PLUGIN_PATH=$(swift build --show-bin-path)  # where ld-host looks for plugins
+        ld-host plugins test $LOCALDATA_PLUGIN_PATH/lib\(name.text).so
+        ld-host plugins inspect $LOCALDATA_PLUGIN_PATH/lib\(name.text).so
         ld-host config set sync.transport \(name.component)
         ```
 

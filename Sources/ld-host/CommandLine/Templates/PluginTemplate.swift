@@ -179,7 +179,8 @@ extension PluginTemplate {
         make                                          # lib\(name.text).so; nothing of Swift is in it
         make test                                     # its own test, then every promise of a crypto provider
         ld-host plugins inspect ./lib\(name.text).so
-        \(servingCrypto(name, folder: "$PWD"))
+        export LOCALDATA_PLUGIN_PATH=$PWD              # where ld-host looks for plugins
+        \(servingCrypto(name))
         ```
 
         What one provider has sealed any other opens that has the algorithm.
@@ -312,9 +313,9 @@ extension PluginTemplate {
         ```sh
         swift build
         swift test                                    # its own test, and every promise of a migration pack
-        ld-host plugins test .build/debug/lib\(name.text).so
-        ld-host plugins inspect .build/debug/lib\(name.text).so
-        export LOCALDATA_PLUGIN_PATH=$PWD/.build/debug      # where ld-host looks for plugins
+        export LOCALDATA_PLUGIN_PATH=$(swift build --show-bin-path)  # where ld-host looks for plugins
+        ld-host plugins test $LOCALDATA_PLUGIN_PATH/lib\(name.text).so
+        ld-host plugins inspect $LOCALDATA_PLUGIN_PATH/lib\(name.text).so
         ld-host config set migrations.packs.mine.component \(name.component)
         ```
 

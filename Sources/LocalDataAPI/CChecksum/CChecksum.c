@@ -1,0 +1,2 @@
+/* All is in the header. A target without a file to compile gives no object, which some build systems require. */
+#include "localdata_checksum.h"
