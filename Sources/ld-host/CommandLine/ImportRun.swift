@@ -58,6 +58,7 @@ struct ImportRun {
     /// - Throws: What is wrong with the document or with a key: then nothing has changed. What a store reports, or
     ///   `busy` if the document was changed meanwhile: then what was stored before stays, which is said.
     func run() async throws -> Report {
+        Interruption.begin()
         let (marks, only, report) = try await check()
         let progress = ProgressLine("importing", total: report.count)
         defer { progress.finish() }
@@ -69,6 +70,7 @@ struct ImportRun {
         var done = 0
         do {
             for mark in marks {
+                try Interruption.check(done > 0 ? "not all is imported" : "nothing was imported")
                 let part = try await partAgain(&reader)
                 guard let part, part.mark == mark else { throw changed }
                 try await store(part, progress)
@@ -93,6 +95,7 @@ struct ImportRun {
         var (marks, only, report): ([Int], Part?, Report) = ([], nil, Report())
         var unnamed = UnnamedFolders()
         while let part = try await part(&reader) {
+            try Interruption.check("nothing was imported")
             report.expired += part.expired
             for entry in part.values {
                 try await router.checkUsable(entry.key)

@@ -83,6 +83,7 @@ struct Program {
         } catch {
             let error = StorageError(wrapping: error)
             Output.complain(error)
+            if error.code == .cancelled { Interruption.end() }
             return (error.code == .notFound ? ExitStatus.notFound : .failure).code
         }
     }

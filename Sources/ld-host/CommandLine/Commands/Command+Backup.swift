@@ -20,10 +20,15 @@ extension Command {
     ) { arguments, session in
         let passphrase = try passphrase(arguments)
         let bar = ProgressLine("writing")
+        let file = arguments.operands[0]
+        Interruption.begin()
         let report = try await session.router().backUp(
-            to: arguments.operands[0], domains: arguments.all("--domain"), passphrase: passphrase,
+            to: file, domains: arguments.all("--domain"), passphrase: passphrase,
             overwriting: arguments.has("--overwrite")
-        ) { bar.show($0) }
+        ) { progress in
+            try Interruption.check("the backup '\(file)' was not written")
+            bar.show(progress)
+        }
         bar.finish()
         for (address, reason) in report.failures.sorted(by: { $0.key < $1.key }) {
             Output.remark("ld-host: left out: \(Printable(address)): \(Printable(reason))")

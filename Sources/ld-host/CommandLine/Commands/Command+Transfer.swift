@@ -15,12 +15,12 @@ extension Command {
             with set. An export of a domain or of everything has addresses and needs no DOMAIN; with DOMAIN[:SCOPE],
             only the values in it are stored. An export does not say which app's keys its values belong to: on another
             machine, an app finds them where its present release has its keys. To move all that an app has, also of
-            keys that have moved, use backup and restore. Addresses in a folder of the user's own choosing are refused unless --folder
-            or DOMAIN:SCOPE names that folder, or a catalog names the key. Everything is checked before the first value is stored. Up to
-            \(ImportRun.mostValues) values of 4 MiB in all are stored all or none. More are stored in parts of that
-            size, so that memory does not grow with FILE: an import that is interrupted says how many values are
-            stored, and the same command completes it. FILE is read twice. Standard input that is a pipe is held in
-            memory instead, and written nowhere but to the stores.
+            keys that have moved, use backup and restore. Addresses in a folder of the user's own choosing are refused
+            unless --folder or DOMAIN:SCOPE names that folder, or a catalog names the key. Everything is checked before
+            the first value is stored. Up to \(ImportRun.mostValues) values of 4 MiB in all are stored all or none. More
+            are stored in parts of that size, so that memory does not grow with FILE: an import that is interrupted says
+            how many values are stored, and the same command completes it. FILE is read twice. Standard input that is a
+            pipe is held in memory instead, and written nowhere but to the stores.
             """,
         options: [
             Option(name: "--each", value: "PATH", help: "import the elements of the array at PATH, e.g. 639-3"),

@@ -25,13 +25,13 @@ struct BackupRun {
     /// Why the key rings are left out.
     private var ringsLeftOut: StorageError?
     private let holders: PlaceHistory.Holders
-    private let progress: @Sendable (StepProgress) -> Void
+    private let progress: @Sendable (StepProgress) throws -> Void
 
     /// - Parameter domains: Empty for all that a store serves; those whose store cannot be opened or listed then are
     ///   left out, and the report says so. So are the key rings of a keychain that is not named.
     /// - Throws: `unsupported` if a store cannot list its values; why a store cannot be opened.
     init(
-        _ snapshot: RouterSnapshot, _ domains: [String], progress: @escaping @Sendable (StepProgress) -> Void
+        _ snapshot: RouterSnapshot, _ domains: [String], progress: @escaping @Sendable (StepProgress) throws -> Void
     ) throws(StorageError) {
         self.snapshot = snapshot
         self.progress = progress
@@ -109,7 +109,8 @@ struct BackupRun {
                             domain.values += 1
                         }
                         report.values = report.domains.reduce(domain.values) { $0 + $1.values }
-                        progress(StepProgress(step: "writing", done: report.values, total: total))
+                        let done = StepProgress(step: "writing", done: report.values, total: total)
+                        try storageErrors { try progress(done) }
                     }
                 }
                 report.domains.append(domain)

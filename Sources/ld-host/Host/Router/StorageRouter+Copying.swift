@@ -181,11 +181,11 @@ extension StorageRouter {
     ///   - domains: Empty for all that a store serves; one whose store cannot be opened is left out then.
     ///   - overwriting: Whether to replace an existing file.
     ///   - style: How the file is sealed; `nil` for the best that the crypto provider offers.
-    ///   - progress: Called after each value, on any thread.
+    ///   - progress: Called after each value, on any thread; what it throws ends the backup.
     /// - Throws: Why a store cannot be read or the file cannot be written; then there is no new file.
     package func backUp(
         to path: String, domains: [String] = [], passphrase: BackupPassphrase, overwriting: Bool = false,
-        style: EnvelopeStyle? = nil, progress: @escaping @Sendable (StepProgress) -> Void = { _ in }
+        style: EnvelopeStyle? = nil, progress: @escaping @Sendable (StepProgress) throws -> Void = { _ in }
     ) async throws -> BackupReport {
         let snapshot = try await snapshot()
         return try await onIOThread { () throws(StorageError) in

@@ -158,7 +158,7 @@ package enum Terminal {
                 if byte == UInt8(ascii: "\n") { break }
                 if byte == interrupt {
                     tcsetattr(terminal, TCSAFLUSH, &settings)
-                    interruptProgram()
+                    EndingSignal.end(by: SIGINT)
                     // Still running: the program's parent made it ignore the interrupt.
                     throw nothing
                 }
@@ -171,15 +171,5 @@ package enum Terminal {
         }
         if isHidden { _ = write(terminal, "\n", 1) }
         return try line.prefix(count)
-    }
-
-    /// Ends the program as the interrupt character does, unless SIGINT is ignored.
-    private static func interruptProgram() {
-        // Threads of the runtime's pool block all signals; the signal would wait forever.
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        sigaddset(&signals, SIGINT)
-        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-        raise(SIGINT)
     }
 }
