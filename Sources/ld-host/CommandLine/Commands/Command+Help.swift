@@ -17,9 +17,7 @@ extension Command {
             Output.line("usage: ld-host COMMAND [ARGUMENTS]\n")
             for group in Command.groups {
                 Output.line("\(group.task):")
-                var table = Table()
-                for command in group.commands { table.add("  \(command.name) \(command.operands)", command.summary) }
-                table.print(width: Wrapping.help)
+                list(group.commands)
                 Output.line("")
             }
             paragraph(
@@ -36,6 +34,12 @@ extension Command {
         let name = arguments.operands.joined(separator: " ")
         let commands = Command.all.filter { $0.name == name || $0.name.hasPrefix("\(name) ") }
         guard !commands.isEmpty else { throw UsageError("there is no command '\(name)'") }
+        if commands.count > 1, !commands.contains(where: { $0.name == name }) {
+            Output.line("usage: ld-host \(name) COMMAND [ARGUMENTS]\n")
+            list(commands)
+            Output.line("\nld-host help \(commands[0].name) explains one of them.")
+            return .done
+        }
         for (index, command) in commands.enumerated() {
             if index > 0 { Output.line("") }
             let operands = command.operands.isEmpty ? "" : " \(command.operands)"
@@ -46,6 +50,12 @@ extension Command {
             print(command.options)
         }
         return .done
+    }
+
+    private static func list(_ commands: [Command]) {
+        var table = Table()
+        for command in commands { table.add("  \(command.name) \(command.operands)", command.summary) }
+        table.print(width: Wrapping.help)
     }
 
     private static func paragraph(_ text: String) {

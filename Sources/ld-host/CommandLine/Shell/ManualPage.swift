@@ -1,18 +1,48 @@
 internal import LocalDataHost
 
-/// A page of the manual, in the language of man(7), made from the table of commands.
+/// A page of the manual, in the language of man(7), made from the tables of commands and of settings.
 struct ManualPage {
-    /// The pages: one of the program, and one for each group of commands.
-    static let names = ["ld-host"] + Command.groups.map { "ld-host-\($0.page)" }
+    /// The page of all settings, which is in section 5 and named as its file is.
+    static let settings = "ld-host-config.5"
+
+    /// The pages: one of the program, one for each group of commands, and one of the settings.
+    static let names = ["ld-host"] + Command.groups.map { "ld-host-\($0.page)" } + [settings]
 
     let name: String
 
     /// The page's text.
     var text: String {
+        let isSettings = name == Self.settings
         let group = Command.groups.first { "ld-host-\($0.page)" == name }
-        let body = group.map(commands) ?? overview
-        let title = Self.escaped(name.uppercased())
-        return #".TH "\#(title)" "1" "" "LocalData \#(HostVersion.current)" "LocalData""# + "\n" + body
+        let body = isSettings ? settingsPage : group.map(commands) ?? overview
+        let title = Self.escaped((isSettings ? String(name.dropLast(2)) : name).uppercased())
+        let section = isSettings ? "5" : "1"
+        return #".TH "\#(title)" "\#(section)" "" "LocalData \#(HostVersion.current)" "LocalData""# + "\n" + body
+    }
+
+    private var settingsPage: String {
+        var text = """
+            .SH NAME
+            ld\\-host\\-config \\- the settings of LocalData
+            .SH DESCRIPTION
+
+            """
+        text += Self.lines(
+            "A file of settings is JSON with comments: an object whose members are the parts of a setting's name, so "
+                + "that domains.userDefaults is {domains: {userDefaults: \"file\"}}. Names in <> are yours to choose, or "
+                + "those of domains. These are read in this order, and a later one overrides an earlier one: the "
+                + "built-in defaults, /etc/localdata/config.json, ~/.config/localdata/config.json, the file that "
+                + "LOCALDATA_CONFIG names, the options --config, -c and --app of ld-host, and the app's code.")
+        text += ".SH SETTINGS\n"
+        for rule in ConfigurationSchema.host.rules where rule.kind != .object {
+            let path = rule.pattern.joined(separator: ".")
+            let value = rule.defaultValue.flatMap { $0 == .null ? nil : try? $0.serialized() }
+            let rest = rule.isRequired ? " Required." : value.map { " By default \($0)." } ?? ""
+            text += Self.item(path, "\(rule.help.capitalizedStart). \(rule.kind.expected.capitalizedStart).\(rest)")
+        }
+        text += ".SH FILES\n" + Self.item("~/.config/localdata/config.json", "The settings of the user.")
+        text += Self.item("/etc/localdata/config.json", "The settings of the machine.")
+        return text + ".SH SEE ALSO\n.BR ld\\-host\\-config (1)\n"
     }
 
     private var overview: String {
@@ -57,7 +87,8 @@ struct ManualPage {
             ("~/.config/localdata/keys", "The keys of sealed stores. Keep a copy apart from that of the data."),
             ("~/.local/share/localdata", "The data."),
         ] { text += Self.item(path, meaning) }
-        let others = Self.names.dropFirst().map { ".BR \(Self.escaped($0)) (1)" }
+        var others = Command.groups.map { ".BR \(Self.escaped("ld-host-\($0.page)")) (1)" }
+        others.append(".BR ld\\-host\\-config (5)")
         return text + ".SH SEE ALSO\n" + others.joined(separator: ",\n") + "\n"
     }
 
@@ -78,6 +109,10 @@ struct ManualPage {
             if !command.details.isEmpty { text += ".PP\n" + Self.paragraphs(command.details) }
             text += command.options.map(Self.item).joined()
         }
+        text += ".SH EXAMPLES\n"
+        text += (ManualExample.all[group.page] ?? []).map { example in
+            Self.lines(example.task) + ".PP\n.nf\n.RS 4\n" + Self.raw(example.lines) + ".RE\n.fi\n"
+        }.joined(separator: ".PP\n")
         return text + ".SH SEE ALSO\n.BR ld\\-host (1)\n"
     }
 
@@ -102,6 +137,10 @@ struct ManualPage {
         return page + (isExample ? ".RE\n.fi\n" : "")
     }
 
+    private static func raw(_ text: String) -> String {
+        text.split(separator: "\n").map { lines(String($0)) }.joined()
+    }
+
     private static func lines(_ text: String) -> String { escaped(text) + "\n" }
 
     private static func quoted(_ text: String) -> String { "\"\(escaped(text).replacing("\"", with: "\\(dq"))\"" }
@@ -120,4 +159,6 @@ extension Command {
 
 extension String {
     fileprivate var lowercasedStart: String { prefix(1).lowercased() + dropFirst() }
+
+    fileprivate var capitalizedStart: String { prefix(1).uppercased() + dropFirst() }
 }
