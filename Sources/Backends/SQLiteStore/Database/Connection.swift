@@ -178,6 +178,8 @@ final class Connection: @unchecked Sendable {
         if isLarge { try execute("PRAGMA temp_store = FILE") }
         defer { if isLarge { try? execute("PRAGMA temp_store = MEMORY") } }
         try execute("VACUUM")
+        // Otherwise old pages stay in the file behind the last page, up to the end of a chunk.
+        Reserve.cutFilesExactly(of: self)
         return try emptyLog(waiting: 5000)
     }
 
