@@ -21,6 +21,23 @@ extension Connection {
         }
     }
 
+    /// The versions of a namespace's values, by their names.
+    func versions(_ place: Int64, in range: NameRange, limit: Int) throws -> [[UInt8]: Int64] {
+        try range.after.withUnsafeBytes { after in
+            try range.end.withUnsafeBytes { end in
+                let statement = try statement(.versions)
+                statement.bind(1, place)
+                statement.bind(2, text: after)
+                statement.bind(3, text: end)
+                statement.bind(4, Int64(limit))
+                statement.bind(5, Moment.now)
+                var versions: [[UInt8]: Int64] = [:]
+                while try statement.step() { versions[Array(statement.bytes(0))] = statement.number(1) }
+                return versions
+            }
+        }
+    }
+
     /// Passes the values of a namespace, ascending by their names' bytes, until `body` returns `false`.
     ///
     /// - Parameter largest: The most bytes of a value; a larger one is passed as `nil`.

@@ -7,7 +7,7 @@ enum Layout: Int, CaseIterable {
 enum Query: Int, CaseIterable {
     case begin, beginReading, commit, rollback, dataVersion, pageCount
     case findPlace, folders, makePlace, places
-    case version, value, described, attributes, names, values, marks
+    case version, value, described, attributes, names, versions, values, marks
     case insert, insertNew, insertMany, replaceMany, replaceRow
     case mayExpire, due, addDue, removeDue
     case remove, removeRow, removeVersion, removeRowVersion, removeRange
@@ -56,6 +56,11 @@ enum Query: Int, CaseIterable {
         case .names:
             """
             SELECT name FROM value WHERE place = ?1 AND name > ?2 AND name < ?3 \(present(5)) ORDER BY name LIMIT ?4
+            """
+        case .versions:
+            """
+            SELECT name, version FROM value WHERE place = ?1 AND name > ?2 AND name < ?3 \(present(5)) ORDER BY name
+            LIMIT ?4
             """
         case .values:
             """

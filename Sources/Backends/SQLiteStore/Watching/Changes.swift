@@ -4,7 +4,7 @@ import LocalDataAPI
 import Synchronization
 
 /// The watches of a database. While there are any, a thread checks once a second whether another process has changed
-/// it.
+/// it, and then compares the values' versions with those of the last check.
 final class Changes: Sendable {
     private struct State {
         var watches: [ChangeWatch] = []
@@ -17,7 +17,7 @@ final class Changes: Sendable {
     /// Reports a value that this process has set or removed.
     func tell(_ key: some ValueName) {
         guard isWatched.load(ordering: .acquiring) else { return }
-        for watch in state.withLock({ $0.watches }) where watch.place === key.place { watch.tell(key.name) }
+        for watch in state.withLock({ $0.watches }) where watch.place === key.place { watch.tellOwn(key.name) }
     }
 
     /// Reports several values.
@@ -39,7 +39,9 @@ final class Changes: Sendable {
         state.withLock { $0.watches.append(watch) }
         isWatched.store(true, ordering: .releasing)
         do {
+            // In this order: what another process changes in between is seen by the next check.
             let first = try database.foreignVersion()
+            watch.look()
             try state.withLock { state in
                 if state.poll != nil { return }
                 let poll = Poll(database, since: first)
@@ -63,9 +65,10 @@ final class Changes: Sendable {
         poll?.stop()
     }
 
-    /// Reports to all watches that anything may have changed.
-    func tellAll() {
-        for watch in state.withLock({ $0.watches }) { watch.tell(nil) }
+    /// Reports what differs from what each watch has seen last.
+    func tellDifferences() {
+        guard isWatched.load(ordering: .acquiring) else { return }
+        for watch in state.withLock({ $0.watches }) { watch.tellDifferences() }
     }
 }
 
@@ -74,6 +77,10 @@ package final class ChangeWatch: Sendable {
     let place: Place
     private let prefix: [UInt8]
     private let changed: Mutex<(@Sendable (String?) -> Void)?>
+    /// The versions at the last check; `nil` if there were too many, or they could not be read.
+    private let seen = Mutex<[[UInt8]: Int64]?>(nil)
+    /// Of how many values the versions are kept: some 10 MiB of memory.
+    private static let mostSeen = 65_536
 
     init(place: Place, prefix: String, _ changed: @escaping @Sendable (String?) -> Void) {
         self.place = place
@@ -86,6 +93,47 @@ package final class ChangeWatch: Sendable {
         guard let name else { return changed.withLock { $0?(nil) } }
         guard name.starts(with: prefix) else { return }
         changed.withLock { $0?(String(decoding: name, as: UTF8.self)) }
+    }
+
+    /// Reports what this process has changed, which is then no difference for a later check.
+    func tellOwn(_ name: UnsafeRawBufferPointer) {
+        guard name.starts(with: prefix) else { return }
+        seen.withLock { seen in
+            guard seen != nil else { return }
+            // Also another process's later change: whoever is told reads that.
+            do { seen?[Array(name)] = try read { try $0.found($1, name) }?.version } catch { seen = nil }
+        }
+        tell(name)
+    }
+
+    /// Sees the versions as they are now.
+    func look() { seen.withLock { $0 = versions() } }
+
+    /// Reports each name whose version is not the one seen last, or with `nil` that anything may have changed.
+    func tellDifferences() {
+        let (before, now) = seen.withLock { seen in
+            let before = seen
+            seen = versions()
+            return (before, seen)
+        }
+        guard let before, let now else { return tell(nil) }
+        for (name, version) in now where before[name] != version { name.withUnsafeBytes { tell($0) } }
+        for name in before.keys where now[name] == nil { name.withUnsafeBytes { tell($0) } }
+    }
+
+    private func versions() -> [[UInt8]: Int64]? {
+        let range = NameRange(prefix: String(decoding: prefix, as: UTF8.self), after: nil)
+        do {
+            let versions = try read { try $0.versions($1, in: range, limit: Self.mostSeen + 1) } ?? [:]
+            return versions.count > Self.mostSeen ? nil : versions
+        } catch { return nil }
+    }
+
+    /// What a query returns; `nil` if there is no database, or no value in the namespace yet.
+    private func read<Result>(_ query: (Connection, Int64) throws -> Result?) throws -> Result? {
+        try place.database.read { connection in
+            try place.number(connection).flatMap { try query(connection, $0) }
+        } ?? nil
     }
 
     /// Ends the watch; when this returns, no report is running or will follow.
@@ -140,7 +188,7 @@ final class Poll: Sendable {
                 defer { version = now }
                 return version != now
             }
-            if isNew { database.changes.tellAll() }
+            if isNew { database.changes.tellDifferences() }
         }
     }
 
