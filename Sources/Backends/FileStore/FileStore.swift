@@ -56,9 +56,9 @@ package final class FileStore: StorageBackend {
                 hint: "start it with '/', '~/' or '${data}/'")
         }
         log = host.log
-        root = try DurableDirectory(root: path, rule: .secret)
+        root = try DurableDirectory(root: path, isRootPrivate: true, rule: .secret)
         batches = try BatchFolder(root: root)
-        places = PlaceTable(batches)
+        places = PlaceTable(root.path, batches)
         isFrozen = options.contains("frozen") ? try options.boolean("frozen") : false
         do {
             if let owner = try root.foreignOwner() { throw Self.refusal(path, owner) }

@@ -31,14 +31,22 @@ final class PlaceTable: Sendable {
     private static let mostCleaned = 10_000
 
     private let state = Mutex(State())
+    private let root: String
     private let batches: BatchFolder
 
-    /// The batches of the root, which change its folders.
-    init(_ batches: BatchFolder) { self.batches = batches }
+    /// - Parameters:
+    ///   - root: The store's root.
+    ///   - batches: Its batches, which change the root's folders.
+    init(_ root: String, _ batches: BatchFolder) {
+        self.root = root
+        self.batches = batches
+    }
 
     /// The folder with this path. Compared byte by byte: two encodings of an accented letter are two folders.
     func directory(root: String, folders: [String] = []) throws -> DurableDirectory {
-        let new = try DurableDirectory(root: root, folders: folders, rule: .secret, batches: batches)
+        // A folder of a place's own is that of an app group, perhaps, below one that a Unix group shares.
+        let new = try DurableDirectory(
+            root: root, folders: folders, isRootPrivate: root == self.root, rule: .secret, batches: batches)
         let path = Array(new.path.utf8)
         return state.withLock { state in
             if let kept = state.entries[path]?.directory {

@@ -5,8 +5,8 @@ import Synchronization
 ///
 /// A namespace is a row of the table `place`, a value one of the table `value`; ``Schema`` defines them. A namespace
 /// with its own folder has its own database, `values.sqlite` in that folder. The first value creates the database
-/// atomically; its mode is 0600, that of folders created for it 0700, and in a folder with the set-group-ID bit 0660
-/// and 2770. A file that is not one of ours is refused and left as it is.
+/// atomically; its mode is 0600, that of folders created for it 0700, and in a folder that a group shares 0660 and
+/// 2770. A file that is not one of ours is refused and left as it is.
 ///
 /// - **Durability.** The write-ahead log is synchronized before `set` returns (`synchronous=FULL`). If that fails, the
 ///   change is undone; if even that fails, the error is `timedOut`: the change may exist when the database is opened
@@ -72,8 +72,8 @@ package final class SQLiteStore: StorageBackend {
             latency: .disk, isDurable: durability == .full, isShared: true, keepsFoldersApart: true,
             largestValue: UInt64(largestValue))
         isFrozen = options.contains("frozen") ? try options.boolean("frozen") : false
-        main = Database(path: path, durability: durability, isFrozen: isFrozen)
-        if let owner = try DatabaseFile(path).foreignOwner() {
+        main = Database(path: path, durability: durability, isFrozen: isFrozen, isFolderPrivate: true)
+        if let owner = try main.file.foreignOwner() {
             throw StorageError(
                 .permissionDenied,
                 "the folder of the database '\(path)' belongs to user \(owner), and this process runs as root",
@@ -200,7 +200,7 @@ extension SQLiteStore: ExpiringBackend {
             } ?? nil
         guard let due else { return 0 }
         let removed = try database.write(adding: nil) { try $0.sweep(due == 0 ? nil : due, limit: limit) }
-        if removed > 0 { database.changes.tellAll() }
+        if removed > 0 { database.changes.tellDifferences() }
         return removed
     }
 
@@ -280,7 +280,7 @@ extension SQLiteStore: StreamingBackend {
     package func write(
         _ key: SQLiteKey, attributes: ValueAttributes?, from source: ((RawSpan) throws -> Void) throws -> Void
     ) throws {
-        let spool = Spool(beside: key.database.path)
+        let spool = Spool(for: key.database.file)
         try source { piece in
             try check(spool.count + piece.byteCount)
             try spool.append(piece)

@@ -6,7 +6,7 @@ import LocalDataAPI
 final class Spool {
     /// Checksum and number of the bytes.
     private(set) var checksum = Checksum()
-    private let path: String
+    private let database: DatabaseFile
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Piece.size, alignment: 4096)
     private var filled = 0
     private var file: UnnamedFile?
@@ -14,8 +14,8 @@ final class Spool {
     /// The number of bytes.
     var count: Int { checksum.count }
 
-    /// A value for the database at a path.
-    init(beside path: String) { self.path = path }
+    /// A value for a database.
+    init(for database: DatabaseFile) { self.database = database }
 
     deinit {
         // It may be part of a secret.
@@ -54,7 +54,7 @@ final class Spool {
             let size = min(buffer.count, count - start)
             let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<size])
             guard try file?.read(at: start, into: part) == size else {
-                throw StorageError(.fileError, "a file beside '\(path)' has lost its content")
+                throw StorageError(.fileError, "a file beside '\(database.path)' has lost its content")
             }
             try body(UnsafeRawBufferPointer(part))
             start += size
@@ -62,7 +62,7 @@ final class Spool {
     }
 
     private func flush() throws {
-        if file == nil { file = try DatabaseFile(path).spool() }
+        if file == nil { file = try database.spool() }
         try file?.write(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<filled]))
         filled = 0
     }

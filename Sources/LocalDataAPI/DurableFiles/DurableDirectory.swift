@@ -53,12 +53,14 @@ package final class DurableDirectory: Sendable {
     ///
     /// - Parameters:
     ///   - makesRoot: Whether changes create the root, too. If not, they fail with `ENOENT` while it is missing.
+    ///   - isRootPrivate: Whether the root and the folders above it are made for their owner only, also below a folder
+    ///     that a group shares: what is shared is then a root that somebody has made so.
     ///   - rule: What new files have to be.
     ///   - batches: The batches whose leftovers are removed here.
     /// - Throws: `StorageError` with `EINVAL` if the path is not absolute.
     package init(
-        root: String, folders: [String] = [], makesRoot: Bool = true, staging: Staging = .inFolder,
-        rule: NewFileRule = .any, batches: BatchFolder? = nil
+        root: String, folders: [String] = [], makesRoot: Bool = true, isRootPrivate: Bool = false,
+        staging: Staging = .inFolder, rule: NewFileRule = .any, batches: BatchFolder? = nil
     ) throws(StorageError) {
         guard root.utf8.first == UInt8(ascii: "/") else { throw StorageError(system: EINVAL, "open", path: root) }
         let names = root.utf8.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }
@@ -66,7 +68,7 @@ package final class DurableDirectory: Sendable {
         path = "/" + all.joined(separator: "/")
         folderPath = FolderPath(
             root: names.map { CString($0) }, below: folders.map { CString($0.utf8) }, makesRoot: makesRoot,
-            isPrivate: staging == .besideFile)
+            isPrivate: staging == .besideFile, isRootPrivate: isRootPrivate)
         responsibility = names.isEmpty ? folders.count : folders.count + 1
         self.staging = staging
         self.rule = rule

@@ -15,11 +15,16 @@ struct FolderPath: Sendable {
     private let makesRoot: Bool
     /// Whether folders that it creates are for their owner only, also below a group's.
     private let isPrivate: Bool
+    /// The same of the root and those above it.
+    private let isRootPrivate: Bool
 
-    init(root: [CString], below: [CString], makesRoot: Bool = true, isPrivate: Bool = false) {
+    init(
+        root: [CString], below: [CString], makesRoot: Bool = true, isPrivate: Bool = false, isRootPrivate: Bool = false
+    ) {
         self.root = root
         self.below = below
         self.makesRoot = makesRoot
+        self.isRootPrivate = isRootPrivate || isPrivate
         self.isPrivate = isPrivate
         text = CString("/\((root + below).map(\.description).joined(separator: "/"))".utf8)
     }
@@ -55,7 +60,7 @@ struct FolderPath: Sendable {
     func reach() throws(StorageError) -> ReachedFolder? { try walk(isMaking: false) }
 
     private func walk(isMaking: Bool) throws(StorageError) -> ReachedFolder? {
-        var walk = try FolderWalk(isMaking: isMaking && makesRoot, isPrivate: isPrivate)
+        var walk = try FolderWalk(isMaking: isMaking && makesRoot, isPrivate: isRootPrivate)
         var rest = Array(root.reversed())
         var links = 0
         while let name = rest.popLast() {
@@ -71,7 +76,7 @@ struct FolderPath: Sendable {
                 rest += target.split(separator: UInt8(ascii: "/")).reversed().map { CString($0) }
             }
         }
-        walk.isMaking = isMaking
+        (walk.isMaking, walk.isPrivate) = (isMaking, isPrivate)
         for name in below {
             guard case .entered = try walk.enter(name, followsLinks: false) else { return nil }
         }
@@ -95,7 +100,8 @@ struct FolderWalk: ~Copyable {
 
     /// Whether steps create missing folders.
     var isMaking: Bool
-    private let isPrivate: Bool
+    /// Whether they are for their owner only, also below a group's.
+    var isPrivate: Bool
     private var folder: Descriptor
     private var path = ""
     /// Whether others may have put anything here.

@@ -19,25 +19,20 @@ package struct HeldFile: ~Copyable, Sendable {
 extension OpenFile {
     /// Whether someone else holds the file. Only queries, and blocks nobody.
     func isHeldElsewhere() throws(StorageError) -> Bool {
-        var lock = Self.wholeFile(F_WRLCK)
-        guard fcntl(descriptor.number, Self.getLock, &lock) == 0 else { throw failure(errno, "ask for the lock of") }
-        return lock.l_type != Int16(F_UNLCK)
+        guard let isFree = OpenFileLock.isFree(descriptor.number) else { throw failure(errno, "ask for the lock of") }
+        return !isFree
     }
 
     /// Tries to hold the file, which must be open for writing; `false` if someone else holds it. Never waits.
     func hold() throws(StorageError) -> Bool {
-        var lock = Self.wholeFile(F_WRLCK)
-        if fcntl(descriptor.number, Self.setLock, &lock) == 0 { return true }
+        if OpenFileLock.take(descriptor.number) { return true }
         let code = errno
         if code == EAGAIN || code == EACCES { return false }
         throw failure(code, "lock")
     }
 
     /// Ends the hold, including that of all duplicates.
-    fileprivate func letGo() {
-        var lock = Self.wholeFile(F_UNLCK)
-        _ = fcntl(descriptor.number, Self.setLock, &lock)
-    }
+    fileprivate func letGo() { OpenFileLock.letGo(descriptor.number) }
 
     /// Duplicates the open file, with the same lock.
     func duplicate() throws(StorageError) -> OpenFile {
@@ -46,6 +41,46 @@ extension OpenFile {
         }
         return OpenFile(descriptor, at: location)
     }
+}
+
+/// The lock of a whole open file for writing: see fcntl(2).
+package enum OpenFileLock {
+    /// `F_OFD_GETLK` and `F_OFD_SETLK`, since Linux 3.15, which Swift does not import.
+    private static let getLock: Int32 = 36
+    private static let setLock: Int32 = 37
+
+    /// Takes it; `false` if that fails, with the reason in `errno`: `EAGAIN` or `EACCES` if another one has a lock of
+    /// the file. Never waits.
+    package static func take(_ file: Int32) -> Bool {
+        var lock = wholeFile(F_WRLCK)
+        return fcntl(file, setLock, &lock) == 0
+    }
+
+    /// Whether nobody else has a lock of the file; `nil` if that is unknown, with the reason in `errno`.
+    static func isFree(_ file: Int32) -> Bool? {
+        var lock = wholeFile(F_WRLCK)
+        return fcntl(file, getLock, &lock) == 0 ? lock.l_type == Int16(F_UNLCK) : nil
+    }
+
+    /// Gives it up, and that of all duplicates.
+    package static func letGo(_ file: Int32) {
+        var lock = wholeFile(F_UNLCK)
+        _ = fcntl(file, setLock, &lock)
+    }
+
+    /// Checks that a new file, which nobody else knows, can be locked.
+    ///
+    /// - Parameter folder: For the message.
+    /// - Throws: `storeUnavailable` if its file system has no locks.
+    package static func check(_ file: Int32, in folder: @autoclosure () -> String) throws(StorageError) {
+        guard !take(file) else { return letGo(file) }
+        let code = errno
+        throw StorageError(
+            .storeUnavailable,
+            "the file system of '\(folder())' has no locks (\(String(cString: strerror(code)))), so several programs "
+                + "could not share a database there",
+            hint: "use a folder on another file system, or start its lock service")
+    }
 
     private static func wholeFile(_ type: Int32) -> flock {
         var lock = flock()
@@ -53,10 +88,6 @@ extension OpenFile {
         lock.l_whence = Int16(SEEK_SET)
         return lock
     }
-
-    /// `F_OFD_GETLK` and `F_OFD_SETLK` of fcntl(2), since Linux 3.15, which Swift does not import.
-    private static let getLock: Int32 = 36
-    private static let setLock: Int32 = 37
 }
 
 /// A folder that others may write to, or that lies below such a folder. It is held open, so that changes of its path

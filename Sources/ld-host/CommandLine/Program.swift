@@ -15,6 +15,8 @@ struct Program {
         MemorySecrecy.enforce()
         // A write beyond the largest size that a file may have fails then, and says so, instead of ending the program.
         signal(SIGXFSZ, SIG_IGN)
+        // A umask such as 0277 takes rights from the user itself, which then has files that it cannot use.
+        umask(umask(0o077) & ~0o700)
         ExitGuard.armProgram()
         occupyStandardDescriptors()
         InheritedDescriptors.require()

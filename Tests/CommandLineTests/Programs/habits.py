@@ -13,6 +13,7 @@ USER GROUP MODE; goes to the background. USER, GROUP and MODE, which is octal, a
     times2             times in steps of two seconds (FAT)
     readonly           nothing can be changed
     noexec             no file can be run
+    nolocks            no part of a file can be locked (NFS without its lock service)
 """
 import errno
 import os
@@ -223,6 +224,10 @@ class Habits(Forgetful):
 
     def statfs(self, path):
         return {"f_bsize": 4096, "f_blocks": 1 << 20, "f_bfree": 1 << 19, "f_bavail": 1 << 19, "f_namemax": 255}
+
+    if "nolocks" in HABITS:
+        def lock(self, path, fh, cmd, lock):
+            raise FuseOSError(errno.ENOLCK)
 
     def fsync(self, path, datasync, fh):
         pass

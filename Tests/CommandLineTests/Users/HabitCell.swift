@@ -14,11 +14,12 @@ struct HabitCell: CustomTestStringConvertible, Sendable {
     /// Each says what a home's file system does; see `habits.py`.
     static let habits = [
         "mode755", "mode777", "nochmod", "squash", "nolink", "latelinks", "noxattr", "xattrperm", "fold", "nfd",
-        "names143", "times2", "readonly", "noexec",
+        "names143", "times2", "readonly", "noexec", "nolocks",
     ]
-    static let umasks = ["000", "002", "077", "0177"]
-    /// The bits of the home: private, with the set-group-ID bit alone, and the sticky folder of all.
-    static let modes: [mode_t] = [0o700, 0o2750, 0o1777]
+    static let umasks = ["000", "002", "077", "0177", "0277"]
+    /// The bits of the home: private, with the set-group-ID bit alone, one that a group shares, and the sticky folder of
+    /// all.
+    static let modes: [mode_t] = [0o700, 0o2750, 0o2775, 0o1777]
 
     let habits: [String]
     let runner: Runner
@@ -33,11 +34,11 @@ struct HabitCell: CustomTestStringConvertible, Sendable {
     static let all: [HabitCell] = {
         let pairs = habits.indices.flatMap { first in habits[(first + 1)...].map { [habits[first], $0] } }
         var cells: [HabitCell] = []
-        for habits in [[]] + habits.map({ [$0] }) + pairs {
+        for (turn, habits) in ([[]] + habits.map({ [$0] }) + pairs).enumerated() {
             let runners = Users.mayMakeNamespaces ? Runner.allCases : [.user, .root]
             for (index, runner) in runners.enumerated() {
                 for (number, umask) in umasks.enumerated() {
-                    let mode = modes[(cells.count + index + number) % modes.count]
+                    let mode = modes[(turn + index + number) % modes.count]
                     cells.append(HabitCell(habits: habits, runner: runner, umask: umask, mode: mode))
                 }
             }

@@ -34,8 +34,9 @@ final class Connection: @unchecked Sendable {
     /// Opens the database at a path; `nil` if there is no file.
     init?(_ path: String, for purpose: Purpose) throws {
         self.path = path
-        folder = try DatabaseFile(path).sharedFolder()
-        var (name, flags) = (folder.map { DatabaseFile(path).name(in: $0) } ?? path, SQLITE_OPEN_READWRITE)
+        let file = DatabaseFile(path, isFolderPrivate: false)
+        folder = try file.sharedFolder()
+        var (name, flags) = (folder.map { file.name(in: $0) } ?? path, SQLITE_OPEN_READWRITE)
         switch purpose {
         case .reading, .writing, .excluding: break
         case .inspecting, .readingMedium:

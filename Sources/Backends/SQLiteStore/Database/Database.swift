@@ -16,6 +16,7 @@ final class Database: Sendable {
     }
 
     let path: String
+    let file: DatabaseFile
     let changes = Changes()
     private let durability: Durability
     /// Whether nothing changes, and all is read as of the first read.
@@ -41,8 +42,10 @@ final class Database: Sendable {
     /// The log of the connections, once there is one.
     private let log = Mutex<LogFiles?>(nil)
 
-    init(path: String, durability: Durability, isFrozen: Bool = false) {
+    /// - Parameter isFolderPrivate: See ``DatabaseFile``.
+    init(path: String, durability: Durability, isFrozen: Bool = false, isFolderPrivate: Bool = false) {
         self.path = path
+        file = DatabaseFile(path, isFolderPrivate: isFolderPrivate)
         self.durability = durability
         self.isFrozen = isFrozen
         reserve = Reserve(path)
@@ -241,7 +244,7 @@ final class Database: Sendable {
 
     private func writerMaking() throws -> Connection {
         if let writer = try openWriter() { return writer }
-        try Self.creation.withLock { _ in try DatabaseFile(path).make() }
+        try Self.creation.withLock { _ in try file.make() }
         if let writer = try openWriter() { return writer }
         throw StorageError(
             .storeUnavailable, "the database '\(path)' disappeared right after it was created",
@@ -271,12 +274,12 @@ final class Database: Sendable {
         try check(version: connection.number(of: "user_version"))
         noteLog()
         connection.keepLog()
-        if durability == .full { try DatabaseFile(path).synchronizeNames() }
+        if durability == .full { try file.synchronizeNames() }
         if hasFreedReserve.exchange(false, ordering: .relaxed) {
             ld_sqlite_allocate_index(connection.handle)
             reserve.keepFreed(Reserve.mostFreed)
         }
-        DatabaseFile(path).removeAbandonedSpools()
+        file.removeAbandonedSpools()
         cutLongLog(connection)
         writer = connection
         ProgramEnd.add(self)

@@ -6,11 +6,14 @@ import LocalDataAPI
 /// Creates a database file: atomically, so that no process ever sees a part of it, and only once if several processes
 /// create it at the same time.
 struct DatabaseFile {
-    private let path: String
+    let path: String
     private let folder: String
+    /// Whether its folder, if it is made, is for its owner only, also below a folder that a group shares.
+    private let isFolderPrivate: Bool
 
-    init(_ path: String) {
+    init(_ path: String, isFolderPrivate: Bool) {
         self.path = path
+        self.isFolderPrivate = isFolderPrivate
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.utf8.startIndex
         folder = slash == path.utf8.startIndex ? "/" : String(path[..<slash])
     }
@@ -21,6 +24,7 @@ struct DatabaseFile {
         let held = try sharedFolder()
         try Schema.withEmptyDatabase { content in
             let file = try UnnamedFile.make(in: held.map(Self.path(of:)) ?? folder)
+            try file.checkLocks()
             try file.write(content)
             try file.synchronize()
             try file.publish(as: held.map(name(in:)) ?? path)
@@ -91,7 +95,7 @@ struct DatabaseFile {
     private var fileName: String { String(path.utf8.dropFirst(folder == "/" ? 1 : folder.utf8.count + 1)) ?? "" }
 
     private func makeFolder() throws(StorageError) {
-        do { try DurableDirectory(root: folder).make() } catch { throw .system(error) }
+        do { try DurableDirectory(root: folder, isRootPrivate: isFolderPrivate).make() } catch { throw .system(error) }
     }
 }
 

@@ -1,4 +1,5 @@
 import CLinux
+import DurableFiles
 import Glibc
 
 /// Disk space that a database keeps which nobody has open, so that it can be opened on a full disk, and values can be
@@ -10,8 +11,6 @@ struct IdleReserve {
     /// For the index, a removal's pages in the log, and what ``Reserve`` leaves to others.
     private static let size = 192 << 10
     private static let room = 8 << 20
-    /// `F_OFD_SETLK` of fcntl(2), since Linux 3.15, which Swift does not import.
-    private static let setLock: Int32 = 37
 
     /// The database's path.
     let path: String
@@ -67,12 +66,9 @@ struct IdleReserve {
     private func alone(_ body: (Int32, Int) -> Void) {
         let file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 else { return }
-        var lock = flock()
-        lock.l_type = Int16(F_WRLCK)
-        lock.l_whence = Int16(SEEK_SET)
         // If another one has it open, maybe of this process, the file stays open: closing it would drop the locks of
         // this process.
-        guard fcntl(file, Self.setLock, &lock) == 0 else { return }
+        guard OpenFileLock.take(file) else { return }
         var status = stat()
         if fstat(file, &status) == 0 { body(file, Int(status.st_size)) }
         // This ends the lock.

@@ -36,6 +36,9 @@ struct UnnamedFile: ~Copyable {
         return file
     }
 
+    /// - Throws: `storeUnavailable` if the file system has no locks, which a database needs.
+    borrowing func checkLocks() throws { try OpenFileLock.check(descriptor, in: Self.shown(folder)) }
+
     /// Creates one with a name. Its lock shows that its owner lives: without it, the next process removes the file. A
     /// process that comes before the file is locked is noticed: then the lock is taken, or the file has lost its name.
     ///

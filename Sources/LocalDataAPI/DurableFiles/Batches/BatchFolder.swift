@@ -40,7 +40,7 @@ package final class BatchFolder: Sendable {
     package init(root: DurableDirectory, patience: Duration = .seconds(30)) throws(StorageError) {
         self.patience = patience
         self.root = root.path
-        directory = try DurableDirectory(root: root.path, folders: [Self.name])
+        directory = try DurableDirectory(root: root.path, folders: [Self.name], isRootPrivate: true)
         journalPath = CString("\(directory.path)/\(Self.journal.text)".utf8)
         lockPath = CString("\(directory.path)/\(BatchLock.name)".utf8)
     }
