@@ -57,7 +57,7 @@ struct KeyCatalogTests {
         )
         .replacing(/"(host|time|version)" : "[^"]+"/) { "\"\($0.output.1)\" : \($0.output.1.uppercased())" }
         .replacing(/written [0-9TZ:-]+/, with: "written TIME")
-        .replacing(/"modified" : [0-9]+/, with: "\"modified\" : TIME")
+        .replacing(/"modified" : "[0-9TZ:.-]+"/, with: "\"modified\" : TIME")
         .replacing(BuiltProducts.folder, with: "{bin}").replacing(example.folder, with: "{folder}")
     }
 }

@@ -50,10 +50,13 @@ struct Command: Sendable {
     static let groups: [Group] = [
         Group(
             task: "Read and write values", page: "values",
-            commands: [.set, .get, .remove, .exists, .list, .batch, .watch, .importValues, .exportValues]),
+            commands: [.set, .get, .move, .copy, .remove, .exists, .list, .batch, .watch, .importValues, .exportValues]),
         Group(
             task: "Configure", page: "config",
-            commands: [.initialize, .configShow, .configGet, .configSet, .configUnset, .configValidate, .configPath]),
+            commands: [
+                .initialize, .configShow, .configGet, .configSet, .configUnset, .configEdit, .configValidate,
+                .configPath,
+            ]),
         Group(task: "Check", page: "check", commands: [.doctor, .audit]),
         Group(task: "Back up", page: "backup", commands: [.backup, .restore]),
         Group(task: "Replace a store", page: "store", commands: [.storeCopy, .storeForget, .storeTest]),

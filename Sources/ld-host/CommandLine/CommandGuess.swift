@@ -11,7 +11,8 @@ struct CommandGuess {
         "add": "set", "stat": "ls", "dir": "ls", "list": "ls", "find": "ls", "du": "audit", "delete": "rm", "del": "rm",
         "remove": "rm", "erase": "rm", "settings": "config show", "configure": "config set", "check": "doctor",
         "fsck": "doctor", "load": "import", "dump": "export", "save": "backup", "daemon": "sync watch",
-        "serve": "pipe", "join": "sync join", "invite": "sync invite", "devices": "sync devices",
+        "serve": "pipe", "rename": "mv", "move": "mv", "copy": "cp",
+        "edit": "config edit", "join": "sync join", "invite": "sync invite", "devices": "sync devices",
     ]
 
     init(_ words: [String]) {

@@ -27,7 +27,7 @@ struct EnvelopeReport: Encodable {
     private let chunks: Int?
     /// Of the value.
     private let size: Int?
-    private let attributes: ValueAttributes
+    private let attributes: AttributeReport
 
     /// Reads the header of an envelope.
     ///
@@ -59,7 +59,7 @@ struct EnvelopeReport: Encodable {
         chunkSize = header.chunkSize
         chunks = extent?.chunks
         size = extent?.value
-        attributes = header.attributes
+        attributes = AttributeReport(header.attributes)
     }
 
     /// Whether an envelope with this header can have this size.

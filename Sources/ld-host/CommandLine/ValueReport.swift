@@ -8,7 +8,7 @@ struct ValueReport: Encodable {
     private let size: Int
     private let text: String?
     private let base64: String?
-    private let attributes: ValueAttributes
+    private let attributes: AttributeReport
 
     private enum CodingKeys: CodingKey {
         case address, size, text, base64
@@ -21,7 +21,7 @@ struct ValueReport: Encodable {
         base64 = text == nil ? data.base64EncodedString() : nil
         var known = attributes ?? ValueAttributes()
         known.size = nil
-        self.attributes = known
+        self.attributes = AttributeReport(known)
     }
 
     func encode(to encoder: any Encoder) throws {

@@ -13,7 +13,7 @@ enum PipeExchange {
 
             struct Attributes: Decodable {
                 let size: UInt64?
-                let modified: Int64?
+                let modified: String?
             }
 
             let id: UInt64?

@@ -54,7 +54,7 @@ struct PipeTests {
         #expect(answer.value == value)
         let attributes = try #require(try ask(Self.request(3, "attributes", "n")).header.attributes)
         #expect(attributes.size == UInt64(value.count))
-        #expect(attributes.modified ?? 0 > 0)
+        #expect(attributes.modified?.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{9})?Z/) != nil)
     }
 
     @Test("each operation answers with its result")

@@ -51,7 +51,7 @@ import Testing
         let ending = try home.shell(
             """
             ld-host get userDefaults/short && echo
-            ld-host get --json userDefaults/short | grep -c '"expires" : [0-9]'
+            ld-host get --json userDefaults/short | grep -c '"expires" : "20'
             sleep 1.1
             ld-host ls --expired userDefaults/
             ld-host ls userDefaults

@@ -99,7 +99,9 @@ struct AuditPage {
         let type = entry.type.isEmpty ? "" : "\(entry.type) as "
         let tag = entry.enforcement.tag
         let policy = entry.enforcement == .none ? "" : " \(Self.escaped(entry.policy))"
-        let time = entry.modified.map { ", <time>\(UTCTime.text($0))</time>" } ?? ""
+        let time =
+            (entry.modified.map { ", <time>\(UTCTime.text($0))</time>" } ?? "")
+            + (entry.expires.map { ", expires <time>\(UTCTime.text($0))</time>" } ?? "")
         let size = entry.size.map { ", \(Int(clamping: $0).counted("byte", isGrouped: true))" } ?? ""
         let state = entry.isStored.map { $0 ? "stored\(size)\(time)" : "not stored" } ?? "not known whether stored"
         return """

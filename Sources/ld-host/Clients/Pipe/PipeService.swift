@@ -130,7 +130,7 @@ extension PipeService {
         case .attributes:
             let key = try await key(request)
             guard let attributes = try await router.attributes(of: key) else { throw await router.notStored(key) }
-            response.attributes = attributes
+            response.attributes = AttributeReport(attributes)
         }
         output.send(response)
     }
@@ -244,7 +244,7 @@ struct PipeResponse: Encodable {
     var exists: Bool?
     var names: [String]?
     var more: Bool?
-    var attributes: ValueAttributes?
+    var attributes: AttributeReport?
     var `protocol`: Int?
     var version: String?
     var abi: String?

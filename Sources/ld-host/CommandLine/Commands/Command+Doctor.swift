@@ -23,7 +23,7 @@ extension Command {
             try session.router()
         }
         if let configuration {
-            findings += Diagnosis.exposure(of: configuration, flags: session.flags).map { Finding($0) }
+            findings += Diagnosis.exposure(of: configuration, flags: session.flags).map { Finding($0, .access) }
         }
         if arguments.has("--scrub") {
             let count = ProgressLine("reading every value")

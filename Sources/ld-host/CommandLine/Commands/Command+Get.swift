@@ -8,8 +8,8 @@ extension Command {
         details: """
             Prints the value's bytes unchanged. On a terminal, control characters are shown as escapes, and a value that
             does not end in a newline gets one. A value that its key's policy seals is opened, also if no catalog of the
-            configuration describes the key; if that is not possible here, it is refused. With --json, 'modified' is the time of writing in nanoseconds since
-            1970 UTC, and 'expires' when the value expires, if it does. Ends with status 1 if nothing is stored.
+            configuration describes the key; if that is not possible here, it is refused. With --json, 'modified' is the time of writing,
+            and 'expires' when the value expires, if it does. Ends with status 1 if nothing is stored.
             """,
         options: [
             Option(name: "--raw", help: "print the stored bytes: for a sealed value, its envelope"),

@@ -12,7 +12,7 @@ extension Command {
     private struct KeyRow: Encodable {
         var id: String?
         let state: String
-        var created: Int64?
+        var created: JSONTime?
         var values: Int?
         /// Of a former ring or store's key, where it lies in the keychain.
         var ring: String?
@@ -34,13 +34,14 @@ extension Command {
         let keys = try await session.router().keys(of: ring(arguments), counting: arguments.has("--values"))
         let former = arguments.value("--store") == nil ? try await session.router().formerRings() : []
         let rows =
-            keys.map { KeyRow(id: $0.id, state: $0.state, created: $0.created, values: $0.values) }
+            keys.map { KeyRow(id: $0.id, state: $0.state, created: JSONTime(seconds: $0.created), values: $0.values) }
             + former.flatMap { ring in
                 let (name, kind) = ("\(ring.service)/\(ring.account)", ring.isStoreKey ? "store key" : "key ring")
                 return ring.isStoreKey
                     ? [KeyRow(state: "former", ring: name, kind: kind)]
                     : ring.keys.map {
-                        KeyRow(id: $0.id, state: "former", created: $0.created, ring: name, kind: kind)
+                        KeyRow(
+                            id: $0.id, state: "former", created: JSONTime(seconds: $0.created), ring: name, kind: kind)
                     }
             }
         if session.json {
@@ -49,7 +50,7 @@ extension Command {
         }
         var table = Table()
         for row in rows {
-            let cells = [row.id ?? "-", row.state, row.created.map { UTCTime.seconds($0) } ?? "-"]
+            let cells = [row.id ?? "-", row.state, row.created.map { "\($0)" } ?? "-"]
             if let values = row.values {
                 table.add(cells[0], cells[1], cells[2], "\(values) value\(values == 1 ? "" : "s")")
             } else if let ring = row.ring, let kind = row.kind {

@@ -6,9 +6,9 @@ extension Command {
     private struct Row: Encodable {
         let address: String
         let size: UInt64?
-        let modified: Int64?
+        let modified: JSONTime?
         let serializer: String?
-        let expires: Int64?
+        let expires: JSONTime?
     }
 
     static let list = Command(
@@ -46,8 +46,10 @@ extension Command {
                 if session.json {
                     try list?.add(
                         Row(
-                            address: address, size: known?.size, modified: known?.modified,
-                            serializer: known?.serializer, expires: known?.expires))
+                            address: address, size: known?.size,
+                            modified: known?.modified.map { JSONTime(nanoseconds: $0) },
+                            serializer: known?.serializer,
+                            expires: known?.expires.map { JSONTime(nanoseconds: $0) }))
                 } else {
                     let end = known?.expires.map { "  (expires \(UTCTime.text($0)))" } ?? ""
                     table.add(

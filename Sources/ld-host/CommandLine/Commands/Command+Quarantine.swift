@@ -9,8 +9,7 @@ extension Command {
         let id: String
         let address: String
         let store: String
-        /// In nanoseconds since 1970 UTC.
-        let date: Int64
+        let date: JSONTime
         let versionTag: String?
         let size: Int
         let reason: String
@@ -19,7 +18,7 @@ extension Command {
             id = value.id
             address = value.address
             store = value.store
-            date = value.date.nanoseconds
+            date = JSONTime(nanoseconds: value.date.nanoseconds)
             versionTag = value.attributes.versionTag
             size = value.size
             reason = value.reason

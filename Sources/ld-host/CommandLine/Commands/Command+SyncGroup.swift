@@ -126,6 +126,25 @@ extension Command {
         return .done
     }
 
+    /// A line of `sync devices`.
+    private struct DeviceRow: Encodable {
+        let id: String
+        let name: String
+        let role: DeviceRole
+        let isThis: Bool
+        let isForgotten: Bool
+        let since: JSONTime
+
+        init(_ member: SyncMember) {
+            id = member.id
+            name = member.name
+            role = member.role
+            isThis = member.isThis
+            isForgotten = member.isForgotten
+            since = JSONTime(nanoseconds: Int64(clamping: member.since) &* 1_000_000)
+        }
+    }
+
     static let syncDevices = Command(
         name: "sync devices", summary: "list the devices of the sync group",
         details: """
@@ -137,7 +156,7 @@ extension Command {
     ) { _, session in
         let members = try await session.router().syncMembers()
         guard !session.json else {
-            try Output.json(members)
+            try Output.json(members.map { DeviceRow($0) })
             return .done
         }
         var table = Table()

@@ -24,6 +24,12 @@ struct ManualExample: Sendable {
                     ld-host ls -l fileSystem
                     """),
             ManualExample(
+                task: "Give a value another name; an app that reads the old one needs a migration:",
+                lines: """
+                    ld-host cp userDefaults/theme userDefaults/theme.before
+                    ld-host mv userDefaults/theme.before userDefaults/theme.old
+                    """),
+            ManualExample(
                 task: "Take values elsewhere as JSON:",
                 lines: """
                     ld-host export userDefaults > values.json
@@ -83,7 +89,16 @@ struct ManualExample: Sendable {
                     ld-host reseal --plan
                     ld-host reseal
                     ld-host keys list
-                    """)
+                    """),
+            ManualExample(
+                task: "Change the passphrase or the key file of a store, by a new store; for a passphrase, give the "
+                    + "source passphrase:",
+                lines: #"""
+                    ld-host config set stores.vault '{"component": "file", "options": {"root": "${data}/vault"}, "sealing": {"source": "keyFile"}}'
+                    ld-host store copy sealed-files vault
+                    ld-host config set domains.keychain vault
+                    ld-host store copy sealed-files vault --move
+                    """#),
         ],
         "migrate": [
             ManualExample(

@@ -39,6 +39,7 @@ enum Output {
     static func encoded(_ value: some Encodable) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .custom { try JSONTime(nanoseconds: $0.nanoseconds).encode(to: $1) }
         return PrintableText.escaped(json: try encoder.encode(value))
     }
 

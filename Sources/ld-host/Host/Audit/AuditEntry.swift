@@ -53,6 +53,39 @@ public struct AuditEntry: Encodable, Sendable {
     public let size: UInt64?
     /// When the value was written, in nanoseconds since 1970 UTC, if the store reports it.
     public let modified: Int64?
+    /// When the value expires, in nanoseconds since 1970 UTC, if it does.
+    public let expires: Int64?
     /// The version of the app that wrote the value, if the store reports it.
     public let appVersion: String?
+
+    private enum CodingKeys: CodingKey {
+        case address, catalog, description, owner, type, serializer, policy, enforcement, reason, sync, syncProblem
+        case availability, store, component, plugin, why, isStored, size, modified, expires, appVersion
+    }
+
+    /// Writes times as text, e.g. `2026-01-31T12:00:00.000000250Z`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(address, forKey: .address)
+        try container.encodeIfPresent(catalog, forKey: .catalog)
+        try container.encode(description, forKey: .description)
+        try container.encode(owner, forKey: .owner)
+        try container.encode(type, forKey: .type)
+        try container.encode(serializer, forKey: .serializer)
+        try container.encode(policy, forKey: .policy)
+        try container.encode(enforcement, forKey: .enforcement)
+        try container.encodeIfPresent(reason, forKey: .reason)
+        try container.encode(sync, forKey: .sync)
+        try container.encodeIfPresent(syncProblem, forKey: .syncProblem)
+        try container.encode(availability, forKey: .availability)
+        try container.encodeIfPresent(store, forKey: .store)
+        try container.encodeIfPresent(component, forKey: .component)
+        try container.encodeIfPresent(plugin, forKey: .plugin)
+        try container.encodeIfPresent(why, forKey: .why)
+        try container.encodeIfPresent(isStored, forKey: .isStored)
+        try container.encodeIfPresent(size, forKey: .size)
+        try container.encodeIfPresent(modified.map { JSONTime(nanoseconds: $0) }, forKey: .modified)
+        try container.encodeIfPresent(expires.map { JSONTime(nanoseconds: $0) }, forKey: .expires)
+        try container.encodeIfPresent(appVersion, forKey: .appVersion)
+    }
 }

@@ -213,7 +213,7 @@ struct AuditMaker {
             availability: descriptor.availability.rawValue,
             store: route?.store.name, component: route?.store.component, plugin: open?.plugin, why: route?.origin,
             isStored: isStored, size: attributes?.size, modified: attributes?.modified,
-            appVersion: attributes?.appVersion)
+            expires: attributes?.expires, appVersion: attributes?.appVersion)
     }
 
     /// How a policy is applied, in the report's words.
@@ -235,7 +235,8 @@ struct AuditMaker {
             policy: "\(descriptor.security)", enforcement: .refused, reason: error.message,
             sync: descriptor.syncPolicy.rawValue, syncProblem: syncProblem(of: descriptor),
             availability: descriptor.availability.rawValue, store: nil,
-            component: nil, plugin: nil, why: nil, isStored: nil, size: nil, modified: nil, appVersion: nil)
+            component: nil, plugin: nil, why: nil, isStored: nil, size: nil, modified: nil, expires: nil,
+            appVersion: nil)
     }
 
     private func syncProblem(of key: StorageKeyDescriptor) -> String? {

@@ -107,7 +107,7 @@ package enum AuditText {
         guard isStored else { return "not stored" }
         let size = entry.size.map { Int(clamping: $0).counted("byte") } ?? "size unknown"
         let time = entry.modified.map { "written \(UTCTime.text($0))" } ?? "time of writing unknown"
-        return "stored, \(size), \(time)"
+        return "stored, \(size), \(time)" + (entry.expires.map { ", expires \(UTCTime.text($0))" } ?? "")
     }
 
     /// Text without control characters, which a name may contain.

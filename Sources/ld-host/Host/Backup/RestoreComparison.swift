@@ -74,7 +74,8 @@ final class RestoreComparison {
         let manifest = try reader.manifest()
         salt = reader.salt
         total = Int(clamping: manifest.expected)
-        (report.version, report.created) = (manifest.version, manifest.created)
+        report.version = manifest.version
+        report.created = JSONTime(seconds: Int64(clamping: manifest.created))
         for domain in domains where !manifest.domains.contains(where: { $0.name == domain }) {
             throw StorageError(
                 .invalidAddress, "the backup '\(file.path)' has no values of '\(domain)'",

@@ -55,8 +55,8 @@ package struct RestoreReport: Encodable, Sendable {
     package let file: String
     /// The version of the program that made the backup.
     package internal(set) var version = ""
-    /// When it was made, in seconds since 1970 UTC.
-    package internal(set) var created: UInt64 = 0
+    /// When it was made, to the second.
+    package internal(set) var created = JSONTime(seconds: 0)
     package internal(set) var domains: [Domain] = []
     /// The number of values that have expired since the backup was made; they are left out.
     package internal(set) var expired = 0

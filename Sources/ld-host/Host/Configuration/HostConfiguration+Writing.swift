@@ -3,6 +3,42 @@ internal import Glibc
 package import LocalDataAPI
 
 extension HostConfiguration {
+    /// A file's content as somebody edits it elsewhere.
+    package struct Draft: Sendable {
+        /// The configuration file.
+        package let file: String
+        /// Its text; a new file's if there is none.
+        package let text: String
+        /// What the file has; `nil` if there is none.
+        fileprivate let content: Data?
+    }
+
+    /// What to edit: also a file that is not well formed, but for one that is no UTF-8.
+    ///
+    /// - Throws: As reading a configuration, but for what an edit can mend.
+    package static func draft(flags: Flags) throws(StorageError) -> Draft {
+        let file = try editedFile(flags: flags, locations: .current)
+        if let found = try document(toMend: file) {
+            return Draft(file: file, text: found.text, content: Data(found.text.utf8))
+        }
+        guard let content = FileManager.default.contents(atPath: file) else {
+            return Draft(file: file, text: StarterConfiguration().text(today: [:]), content: nil)
+        }
+        guard let text = String(validating: content, as: UTF8.self) else {
+            throw StorageError(
+                .invalidConfiguration, "'\(PathText.shown(file))' is not UTF-8 text", hint: "save the file as UTF-8")
+        }
+        return Draft(file: file, text: text, content: content)
+    }
+
+    /// The document of a file; `nil` if there is none, or its content is malformed.
+    private static func document(toMend file: String) throws(StorageError) -> ConfigurationDocument? {
+        do throws(StorageError) { return try ConfigurationDocument(path: file) } catch {
+            guard error.code == .invalidConfiguration else { throw error }
+            return nil
+        }
+    }
+
     /// Changes one value in the configuration file, and keeps its comments and order.
     ///
     /// - Parameters:
@@ -16,13 +52,48 @@ extension HostConfiguration {
         _ path: String, to text: String?, flags: Flags, besides others: (HostConfiguration) -> [ConfigurationProblem]
     ) throws(StorageError) -> String {
         let file = try Self.editedFile(flags: flags, locations: locations)
-        let kind: ConfigurationLayer.Name =
-            flags.file != nil ? .flag : locations.namedFile != nil ? .environment : .user
-        try Self.lock(file).exclusive { (_) throws(StorageError) in
+        try rewrite(file, flags: flags, besides: others) { () throws(StorageError) in
             // Others may have changed the file since this configuration was read.
             let found = try ConfigurationDocument(path: file)
             let old = if let found { found } else { try ConfigurationDocument(text: "", source: file) }
-            let new = try Self.changed(old, path, to: text, in: file)
+            return (old, try Self.changed(old, path, to: text, in: file))
+        } refusing: { (problem, old, new) throws(StorageError) in
+            throw try Self.refusal(of: try ConfigurationPath(path), by: problem, old, new)
+        }
+        return file
+    }
+
+    /// Replaces the configuration file by an edited draft.
+    ///
+    /// - Throws: `invalidConfiguration` if the text brings in a problem; `busy` if the file was changed meanwhile. Then
+    ///   the file has not changed.
+    func replace(
+        _ draft: Draft, by text: String, flags: Flags, besides others: (HostConfiguration) -> [ConfigurationProblem]
+    ) throws(StorageError) {
+        let new = try ConfigurationDocument(text: text, source: draft.file)
+        try rewrite(draft.file, flags: flags, besides: others) { () throws(StorageError) in
+            guard FileManager.default.contents(atPath: draft.file) == draft.content else {
+                throw StorageError(
+                    .busy, "'\(PathText.shown(draft.file))' was changed meanwhile", hint: "edit it again")
+            }
+            let found = try Self.document(toMend: draft.file)
+            let old = if let found { found } else { try ConfigurationDocument(text: "", source: draft.file) }
+            return (old, new)
+        } refusing: { (problem, _, _) throws(StorageError) in
+            throw problem.error
+        }
+    }
+
+    /// Replaces a file by the second of the documents that `making` returns. The first is the file's content.
+    private func rewrite(
+        _ file: String, flags: Flags, besides others: (HostConfiguration) -> [ConfigurationProblem],
+        _ making: () throws(StorageError) -> (ConfigurationDocument, ConfigurationDocument),
+        refusing: (ConfigurationProblem, _ old: JSONValue, _ new: JSONValue) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let kind: ConfigurationLayer.Name =
+            flags.file != nil ? .flag : locations.namedFile != nil ? .environment : .user
+        try Self.lock(file).exclusive { (_) throws(StorageError) in
+            let (old, new) = try making()
             let before = replacing(file, kind, by: old)
             let after = replacing(file, kind, by: new)
             func problems(_ configuration: HostConfiguration) -> [ConfigurationProblem] {
@@ -30,7 +101,7 @@ extension HostConfiguration {
             }
             let known = Set(problems(before).map { "\($0.path) \($0.message)" })
             if let problem = problems(after).first(where: { !known.contains("\($0.path) \($0.message)") }) {
-                throw try Self.refusal(of: try ConfigurationPath(path), by: problem, old.value, new.value)
+                try refusing(problem, old.value, new.value)
             }
             // Before the change: a store that is remembered in vain does no harm.
             if let before = try? before.settings(), let after = try? after.settings() {
@@ -38,7 +109,6 @@ extension HostConfiguration {
             }
             try HostFile.write(Data(new.text.utf8), to: Self.target(of: file), keepingMode: true)
         }
-        return file
     }
 
     /// Why a setting cannot be changed: its value is wrong, or lacks another setting, or makes that wrong.

@@ -82,6 +82,17 @@ public struct CopyVersion: Encodable, Sendable {
 
     init(_ attributes: ValueAttributes) { (modified, size) = (attributes.modified, attributes.size) }
 
+    private enum CodingKeys: CodingKey {
+        case modified, size
+    }
+
+    /// Writes the time as text, e.g. `2026-01-31T12:00:00.000000250Z`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(modified.map { JSONTime(nanoseconds: $0) }, forKey: .modified)
+        try container.encodeIfPresent(size, forKey: .size)
+    }
+
     /// The time of writing; `nil` if it is not known, or the store keeps whole seconds only: two values may have the
     /// same one.
     var time: Int64? {

@@ -10,7 +10,7 @@ extension Diagnosis {
         var findings: [Finding] = survey.pages.compactMap { found in
             guard case .failure(let error) = found.content else { return nil }
             return Finding(
-                "migrations to '\(found.address)' are not run: \(error.message)",
+                .migration, "migrations to '\(found.address)' are not run: \(error.message)",
                 hint: "see: ld-host migrate ledger repair", isProblem: true)
         }
         for (place, page) in survey.readable {
@@ -19,29 +19,33 @@ extension Diagnosis {
                 case .published where row.bulk?.isUndone == true:
                     findings.append(
                         Finding(
+                            .migration,
                             "the rollback of the migration '\(row.id)' to '\(place.address)' was interrupted",
                             hint: "run: ld-host migrate resume", isProblem: true))
                 case .published where row.isOnlyOnDemand: break
                 case .published where row.bulk != nil:
                     findings.append(
                         Finding(
-                            "the migration '\(row.id)' to '\(place.address)' was interrupted",
+                            .migration, "the migration '\(row.id)' to '\(place.address)' was interrupted",
                             hint: "run: ld-host migrate resume", isProblem: true))
                 case .published:
                     findings.append(
                         Finding(
+                            .migration,
                             "the migration '\(row.id)' has brought its data to '\(place.address)', and the sources are "
                                 + "still there",
                             hint: "run: ld-host migrate resume", isProblem: true))
                 case .copying:
                     findings.append(
                         Finding(
+                            .migration,
                             "the migration '\(row.id)' was interrupted while it copied a large value to "
                                 + "'\(place.address)'",
                             hint: "run: ld-host migrate resume", isProblem: true))
                 case .unverified:
                     findings.append(
                         Finding(
+                            .migration,
                             "the values that the migration '\(row.id)' wrote to '\(place.address)' did not read "
                                 + "back; the sources are unchanged",
                             hint: "check the store '\(place.open.name)', then run the migration again", isProblem: true)
@@ -66,13 +70,16 @@ extension Diagnosis {
                 let others = items.found.count - 1
                 findings.append(
                     Finding(
+                        .quarantine,
                         "the value of '\(first.record.key.address)'"
                             + (others == 0 ? " is" : " and \(others.counted("other")) are")
                             + " in quarantine: the app could not read it",
                         hint: "run: ld-host quarantine list", isProblem: true))
             }
             findings += items.failures.map {
-                Finding("the quarantine of '\(open.name)' is unreadable: \($0.message)", hint: $0.hint, isProblem: true)
+                Finding(
+                    .quarantine, "the quarantine of '\(open.name)' is unreadable: \($0.message)", hint: $0.hint,
+                    isProblem: true)
             }
         }
         return findings
@@ -90,12 +97,15 @@ extension Diagnosis {
             else { continue }
             findings.append(
                 Finding(
+                    .migration,
                     "'\(key.domain)/\(key.name)' has no value; it is still where it was before the key's location "
                         + "changed: "
                         + migration.id.dropFirst(FormerPlaceMigration.prefix.count),
                     hint: "run: ld-host migrate run", isProblem: true))
         }
         return findings
-            + conflicts.map { Finding($0.error.message, hint: "see: ld-host migrate plan", isProblem: true) }
+            + conflicts.map {
+                Finding(.migration, $0.error.message, hint: "see: ld-host migrate plan", isProblem: true)
+            }
     }
 }

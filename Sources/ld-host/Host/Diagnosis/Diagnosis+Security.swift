@@ -20,9 +20,10 @@ extension Diagnosis {
             let ciphers = AuthenticatedCipher.all.filter(crypto.offers).map(\.name)
             let derivations = KeyDerivationFunction.allCases.filter(crypto.offers).map(\.description)
             return Finding(
+                .provider,
                 "crypto provider '\(crypto.component)' computes \((ciphers + derivations).joined(separator: ", "))")
         } catch {
-            return Finding("crypto provider", error)
+            return Finding(.provider, "crypto provider", error)
         }
     }
 
@@ -39,22 +40,23 @@ extension Diagnosis {
                 if try open.sealing?.hasRing() == true {
                     return [
                         Finding(
-                            "\(what), and the key file '\(path)' is missing; its values cannot be opened",
+                            .sealing, "\(what), and the key file '\(path)' is missing; its values cannot be opened",
                             hint: KeySource.whenLost, isProblem: true)
                     ]
                 }
-                return [Finding("\(what); the key file '\(path)' will be created with the first value")]
+                return [Finding(.sealing, "\(what); the key file '\(path)' will be created with the first value")]
                     + unsealed(slot, snapshot)
             }
-            return [Finding("\(what); \(sealing.source.protection)")] + weakness(of: sealing, in: slot.settings.name)
+            return [Finding(.sealing, "\(what); \(sealing.source.protection)")]
+                + weakness(of: sealing, in: slot.settings.name)
                 + unsealed(slot, snapshot)
         } catch {
-            return [Finding(what, error)]
+            return [Finding(.sealing, what, error)]
         }
     }
 
     private static func unsealed(_ slot: StoreSlot, _ snapshot: RouterSnapshot) -> [Finding] {
-        snapshot.unsealedValues(in: slot).map { [Finding($0.text, hint: $0.hint, isProblem: true)] } ?? []
+        snapshot.unsealedValues(in: slot).map { [Finding(.sealing, $0.text, hint: $0.hint, isProblem: true)] } ?? []
     }
 
     /// Whether the passphrase of a store could be found by trying many: OWASP's Password Storage Cheat Sheet has the
@@ -76,7 +78,7 @@ extension Diagnosis {
         let setting = "ld-host config unset stores.\(ConfigurationPath([store])).sealing"
         return [
             Finding(
-                "store '\(store)' derives the key from its passphrase \(cost)",
+                .sealing, "store '\(store)' derives the key from its passphrase \(cost)",
                 hint: "\(setting).iterations, and .memory if it is set; then ld-host keys rotate --store \(store)",
                 isProblem: true)
         ]
@@ -90,7 +92,7 @@ extension Diagnosis {
             })
         else { return [] }
         let hint = "configure its sealing as it was; to keep values plain, copy them to another store before"
-        return [Finding(StoreSealing.warning(of: open.name), hint: hint, isProblem: true)]
+        return [Finding(.sealing, StoreSealing.warning(of: open.name), hint: hint, isProblem: true)]
     }
 
     /// What batches have staged whose record is lost.
@@ -99,7 +101,7 @@ extension Diagnosis {
         guard let open = try? slot.openIfNeeded(), let found = try? AbandonedBatch.find(in: open, snapshot) else {
             return []
         }
-        return found.map { Finding($0.text, hint: $0.hint, isProblem: true) }
+        return found.map { Finding(.interrupted, $0.text, hint: $0.hint, isProblem: true) }
     }
 
     private static func journal(_ snapshot: RouterSnapshot) -> [Finding] {
@@ -111,14 +113,14 @@ extension Diagnosis {
             let survey = try IntentJournal(folder: folder).survey()
             return survey.pending.map { intent in
                 intent.state == .inProgress
-                    ? Finding("process \(intent.owner) is running: \(intent.subject)")
+                    ? Finding(.interrupted, "process \(intent.owner) is running: \(intent.subject)")
                     : Finding(
-                        "interrupted: \(intent.subject)",
+                        .interrupted, "interrupted: \(intent.subject)",
                         hint: hint(for: intent),
                         isProblem: true)
-            } + survey.unreadable.map { Finding("journal", $0.error) }
+            } + survey.unreadable.map { Finding(.interrupted, "journal", $0.error) }
         } catch {
-            return [Finding("journal", error)]
+            return [Finding(.interrupted, "journal", error)]
         }
     }
 
@@ -131,6 +133,7 @@ extension Diagnosis {
                 guard error.code != .componentNotFound else { return [] }
                 return [
                     Finding(
+                        .leftValues,
                         "store '\(name)' served here before, and its remaining values are unknown: \(error.message)",
                         hint: "\(error.hint.isEmpty ? "" : error.hint + "; ")if no values remain there, run: "
                             + "ld-host store forget \(name)")
@@ -146,8 +149,8 @@ extension Diagnosis {
             let places = left.places.map { "'\($0)'" }.joined(separator: ", ")
             let text = "store '\(left.store)' still holds values of \(places), which '\(left.serving)' serves now"
             return left.isAcknowledged
-                ? Finding("\(text); they stay there, as confirmed")
-                : Finding(text, hint: left.choice, isProblem: true)
+                ? Finding(.leftValues, "\(text); they stay there, as confirmed")
+                : Finding(.leftValues, text, hint: left.choice, isProblem: true)
         }
     }
 
@@ -169,7 +172,7 @@ extension Diagnosis {
         guard !rings.isEmpty else { return [] }
         return [
             Finding(
-                "former master keys: \(rings.map(\.name).joined(separator: ", ")); what they sealed is readable",
+                .keys, "former master keys: \(rings.map(\.name).joined(separator: ", ")); what they sealed is readable",
                 hint: "re-encrypt it under the current keys: ld-host reseal")
         ]
     }
@@ -183,7 +186,7 @@ extension Diagnosis {
             let absent = try? SealedScan(snapshot: snapshot, name: .master, ring: ring).absent(state.places)
         else { return [] }
         return absent.map {
-            Finding("\(ring.name) has sealed values in \($0.whereabouts)", hint: $0.advice, isProblem: true)
+            Finding(.keys, "\(ring.name) has sealed values in \($0.whereabouts)", hint: $0.advice, isProblem: true)
         }
     }
 
@@ -192,23 +195,24 @@ extension Diagnosis {
             "master keys: '\(snapshot.settings.encryption.account)' of the keychain service "
             + "'\(snapshot.settings.encryption.service)'"
         if let source = snapshot.settings.routes["keychain"]?.store.sealing?.source, source.asksForIt {
-            return Finding("\(name); not examined, since that takes \(source)")
+            return Finding(.keys, "\(name); not examined, since that takes \(source)")
         }
         if let store = snapshot.settings.routes["keychain"]?.store.name, silent.contains(store) {
-            return Finding("\(name); not examined, since store '\(store)' does not answer")
+            return Finding(.keys, "\(name); not examined, since store '\(store)' does not answer")
         }
         do throws(StorageError) {
             guard let state = try snapshot.rings.ring(named: snapshot.rings.current).stateUnlessMissing() else {
-                return Finding("\(name); the first will be created with the first sealed value")
+                return Finding(.keys, "\(name); the first will be created with the first sealed value")
             }
             guard let active = state.active else {
-                return Finding("\(name); none is active", hint: "run: ld-host keys rotate", isProblem: true)
+                return Finding(.keys, "\(name); none is active", hint: "run: ld-host keys rotate", isProblem: true)
             }
             return Finding(
+                .keys,
                 "\(name); \(state.entries.count), active is \(active.id) of "
                     + UTCTime.seconds(active.created))
         } catch {
-            return Finding(name, error)
+            return Finding(.keys, name, error)
         }
     }
 }

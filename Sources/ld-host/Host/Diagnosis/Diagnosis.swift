@@ -1,22 +1,5 @@
 internal import LocalDataAPI
 
-/// One result of the diagnosis, for people.
-package struct Finding: Encodable, Sendable {
-    package let text: String
-    package let hint: String
-    package let isProblem: Bool
-
-    init(_ text: String, hint: String = "", isProblem: Bool = false) {
-        self.text = text
-        self.hint = hint
-        self.isProblem = isProblem
-    }
-
-    init(_ what: String, _ error: StorageError) {
-        self.init("\(what): \(error.mistakes.joined(separator: "; "))", hint: error.hint, isProblem: true)
-    }
-}
-
 /// Examines configuration, plugins and stores, and reports what serves each domain, and why.
 package enum Diagnosis {
     /// Examines everything that a router needs; continues after a problem where it can.
@@ -24,12 +7,12 @@ package enum Diagnosis {
     /// - Parameter repairing: Whether stores first repair damage that blocks changes.
     static func findings(of engine: MigrationEngine, repairing: Bool) async -> [Finding] {
         let (access, snapshot) = (engine.access, engine.snapshot)
-        var findings = [Finding("the configuration is valid")]
+        var findings = [Finding(.configuration, "the configuration is valid")]
         do throws(StorageError) {
             findings += plugins(
                 try await onIOThread { () throws(StorageError) in snapshot.registry.records(rescanning: .all) })
         } catch {
-            findings.append(Finding("plugins", error))
+            findings.append(Finding(.plugins, "plugins", error))
         }
         for domain in snapshot.settings.routes.keys.sorted() { findings.append(await store(for: domain, access)) }
         for slot in snapshot.packs { findings.append(await pack(slot)) }
@@ -51,12 +34,17 @@ package enum Diagnosis {
             (configuration ?? HostConfiguration()).pluginRegistry?.records() ?? []
         }
         let findings = (problems ?? []).map { Finding($0) }
-        return (findings.isEmpty ? [Finding("configuration", error)] : findings) + plugins(records ?? [])
-            + [Finding("stores and keys were not examined; correct the configuration first", isProblem: true)]
+        return (findings.isEmpty ? [Finding(.configuration, "configuration", error)] : findings)
+            + plugins(records ?? [])
+            + [
+                Finding(
+                    .configuration, "stores and keys were not examined; correct the configuration first",
+                    isProblem: true)
+            ]
     }
 
     private static func plugins(_ records: [PluginRecord]) -> [Finding] {
-        records.refusals.map { Finding("plugin refused", $0) } + records.choices.map { offer($0) }
+        records.refusals.map { Finding(.plugins, "plugin refused", $0) } + records.choices.map { offer($0) }
     }
 
     private static func offer(_ choice: ComponentChoice) -> Finding {
@@ -64,16 +52,18 @@ package enum Diagnosis {
         guard let plugin = choice.serving.first, choice.serving.count == 1 else {
             let paths = choice.serving.map(\.candidate.path).joined(separator: ", ")
             return Finding(
-                "\(component) is offered by more than one plugin: \(paths)",
+                .plugins, "\(component) is offered by more than one plugin: \(paths)",
                 hint: "remove all but one of them from the search path", isProblem: true)
         }
         guard plugin.isLinked else {
             let offer = "\(component) is offered by \(plugin.candidate.path)"
-            guard !choice.unused.isEmpty else { return Finding(offer) }
-            return Finding("\(offer), named in \(plugin.candidate.origin), and so replaces this program's own")
+            guard !choice.unused.isEmpty else { return Finding(.plugins, offer) }
+            return Finding(
+                .plugins, "\(offer), named in \(plugin.candidate.origin), and so replaces this program's own")
         }
         let files = choice.unusedFiles.joined(separator: ", ")
         return Finding(
+            .plugins,
             "\(component) is linked into this program"
                 + (files.isEmpty ? "" : "; \(files) is not used, as plugins.path does not name it"))
     }
@@ -86,10 +76,11 @@ package enum Diagnosis {
             let shared = properties.isShared ? "shared between processes" : "each process has its own"
             let (protection, hint) = protection(of: domain, open)
             return Finding(
-                "\(route.map { "\($0) " } ?? "")(\(properties.durability), \(shared)); \(protection)", hint: hint,
+                .domain, "\(route.map { "\($0) " } ?? "")(\(properties.durability), \(shared)); \(protection)",
+                hint: hint,
                 isProblem: !hint.isEmpty)
         } catch {
-            return Finding(domain, StorageError(wrapping: error))
+            return Finding(.domain, domain, StorageError(wrapping: error))
         }
     }
 
@@ -109,7 +100,7 @@ package enum Diagnosis {
                 }
             } catch  where error.code == .timedOut {
                 names.insert(open.name)
-                findings.append(Finding("store '\(open.name)' does not answer", error))
+                findings.append(Finding(.store, "store '\(open.name)' does not answer", error))
             } catch {
                 // Other errors come at once; the findings that need the store report them.
             }
@@ -124,10 +115,11 @@ package enum Diagnosis {
                 return (pack.identity, pack.list.count)
             }
             return Finding(
+                .migration,
                 "the migration pack '\(pack.name)' is '\(pack.component)' \(pack.version), named in "
                     + "\(slot.settings.origin), with \(count) \(count == 1 ? "migration" : "migrations")")
         } catch {
-            return Finding("migrations", error)
+            return Finding(.migration, "migrations", error)
         }
     }
 
@@ -142,18 +134,20 @@ package enum Diagnosis {
             }
             return [
                 Finding(
+                    .sync,
                     "the sync transport is '\(slot.settings.component)', named in \(slot.settings.origin), for records "
                         + "of up to \(largest) bytes"),
                 members.map {
                     Finding(
-                        "this device is in a sync group of \($0.counted("device"))", hint: "see: ld-host sync status")
+                        .sync, "this device is in a sync group of \($0.counted("device"))",
+                        hint: "see: ld-host sync status")
                 }
                     ?? Finding(
-                        "this device is in no sync group, so nothing is synced",
+                        .sync, "this device is in no sync group, so nothing is synced",
                         hint: "run: ld-host sync init, or: ld-host sync join"),
             ]
         } catch {
-            return [Finding("sync", error)]
+            return [Finding(.sync, "sync", error)]
         }
     }
 
@@ -191,9 +185,9 @@ extension Diagnosis {
         guard let open = try? slot.openIfNeeded(), open.store.abilities.repair != nil else { return [] }
         var findings: [Finding] = []
         do throws(StorageError) {
-            try open.store.repair { findings.append(Finding("store '\(open.name)' was repaired: \($0)")) }
+            try open.store.repair { findings.append(Finding(.damage, "store '\(open.name)' was repaired: \($0)")) }
         } catch {
-            findings.append(Finding("store '\(open.name)' cannot be repaired", error))
+            findings.append(Finding(.damage, "store '\(open.name)' cannot be repaired", error))
         }
         return findings
     }
@@ -209,16 +203,16 @@ extension Diagnosis {
             try open.store.check {
                 findings.append(
                     Finding(
-                        "store '\(open.name)' is damaged: \($0)",
+                        .damage, "store '\(open.name)' is damaged: \($0)",
                         hint: open.store.abilities.repair == nil
                             ? "restore it from a backup"
                             : "restore it from a backup, or run: ld-host doctor --repair", isProblem: true))
                 return findings.count < most
             }
         } catch {
-            findings.append(Finding("store '\(open.name)' cannot be checked", error))
+            findings.append(Finding(.damage, "store '\(open.name)' cannot be checked", error))
         }
-        return findings.isEmpty ? [Finding("store '\(open.name)' was checked; no damage was found")] : findings
+        return findings.isEmpty ? [Finding(.damage, "store '\(open.name)' was checked; no damage was found")] : findings
     }
 }
 
@@ -247,7 +241,8 @@ extension Diagnosis {
         return open.location.paths.compactMap { place in
             guard let weakness = FileTrust.weakness(of: place), seen.insert(weakness.path).inserted else { return nil }
             return Finding(
-                "store '\(open.name)' is in \(PathText.shown(place)): \(weakness.finding)", hint: weakness.hint,
+                .access, "store '\(open.name)' is in \(PathText.shown(place)): \(weakness.finding)",
+                hint: weakness.hint,
                 isProblem: true)
         }
     }
@@ -260,13 +255,6 @@ extension Diagnosis {
             let origin = ConfigurationOrigin(layer: .default, source: PathText.shown(place), line: nil, column: nil)
             return ConfigurationProblem(path: [], origin: origin, message: weakness.finding, hint: weakness.hint)
         }
-    }
-}
-
-extension Finding {
-    /// A problem of the configuration.
-    package init(_ problem: ConfigurationProblem) {
-        self.init(problem.error.message, hint: problem.hint, isProblem: true)
     }
 }
 
@@ -283,7 +271,7 @@ extension RouterSnapshot {
         let keys = addresses.count == 1 ? "'\(first)' has" : "\(addresses.count) keys, such as '\(first)', have"
         return [
             Finding(
-                "\(keys) a sync policy, but the configuration names no sync transport, so nothing is synced",
+                .sync, "\(keys) a sync policy, but the configuration names no sync transport, so nothing is synced",
                 hint: "to sync them: ld-host config set sync.transport COMPONENT, then: ld-host sync init")
         ]
     }
@@ -292,6 +280,6 @@ extension RouterSnapshot {
 extension Diagnosis {
     static func unmovedValues(_ snapshot: RouterSnapshot, besides silent: Set<String>) async -> [Finding] {
         let found = try? await onIOThread { () throws(StorageError) in UnmovedValues.all(snapshot, besides: silent) }
-        return (found ?? []).map { Finding($0.text, hint: $0.hint) }
+        return (found ?? []).map { Finding(.migration, $0.text, hint: $0.hint) }
     }
 }

@@ -42,7 +42,7 @@ private struct StoreScrub {
         // Other findings report a store that cannot be opened.
         guard let open = try? slot.openIfNeeded() else { return [] }
         guard open.store.abilities.enumeration != nil else {
-            return [Finding("store '\(open.name)' cannot list its values, and was not read")]
+            return [Finding(.scrub, "store '\(open.name)' cannot list its values, and was not read")]
         }
         do throws(StorageError) {
             for (place, names) in try places(of: open) {
@@ -52,7 +52,7 @@ private struct StoreScrub {
                 }
             }
         } catch {
-            findings.append(Finding("store '\(open.name)' cannot be read to the end", error))
+            findings.append(Finding(.scrub, "store '\(open.name)' cannot be read to the end", error))
         }
         return findings + [summary(open.name)]
     }
@@ -61,7 +61,7 @@ private struct StoreScrub {
         var parts = ["\(intact + unrecorded + edited + damaged) values were read", "\(damaged) of them are damaged"]
         if edited > 0 { parts.append("\(edited) were edited outside LocalData") }
         if unrecorded > 0 { parts.append("\(unrecorded) have no checksum, so damage to them cannot be noticed") }
-        return Finding("store '\(name)': \(parts.joined(separator: ", "))", isProblem: damaged + edited > 0)
+        return Finding(.scrub, "store '\(name)': \(parts.joined(separator: ", "))", isProblem: damaged + edited > 0)
     }
 
     private mutating func look(at address: StorageAddress, in open: OpenStore) {
@@ -74,12 +74,12 @@ private struct StoreScrub {
                 edited += 1
                 findings.append(
                     Finding(
-                        "'\(address)' of store '\(open.name)' was edited outside LocalData",
+                        .scrub, "'\(address)' of store '\(open.name)' was edited outside LocalData",
                         hint: "if that was on purpose, store it again with 'ld-host set'", isProblem: true))
             }
         } catch {
             damaged += 1
-            findings.append(Finding("'\(address)' of store '\(open.name)' cannot be read", error))
+            findings.append(Finding(.scrub, "'\(address)' of store '\(open.name)' cannot be read", error))
         }
     }
 

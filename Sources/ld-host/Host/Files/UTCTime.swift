@@ -21,9 +21,38 @@ package enum UTCTime {
         return "\(text(nanoseconds).dropLast()).\(digits.dropFirst())Z"
     }
 
+    /// Nanoseconds since 1970 to the nanosecond, as `2026-01-31T12:00:00.000000250Z`; whole seconds without a fraction.
+    package static func exact(_ nanoseconds: Int64) -> String {
+        let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        guard rest != 0 else { return text(nanoseconds) }
+        let fraction = rest < 0 ? rest + 1_000_000_000 : rest
+        let whole = rest < 0 ? seconds - 1 : seconds
+        return "\(self.seconds(whole).dropLast()).\(String(1_000_000_000 + fraction).dropFirst())Z"
+    }
+
     /// Seconds since 1970, any number of them, in the same format.
     package static func seconds(_ seconds: Int64) -> String {
         let (nanoseconds, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         return overflows ? "\(seconds) s since 1970" : text(nanoseconds)
     }
+}
+
+/// A time as JSON shows it: text by RFC 3339, in UTC, to the nanosecond. A number of nanoseconds would be rounded by
+/// programs whose numbers are doubles.
+package struct JSONTime: Encodable, CustomStringConvertible, Sendable {
+    /// Since 1970 UTC.
+    private let nanoseconds: Int64
+
+    package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+    package init(seconds: Int64) {
+        nanoseconds = seconds.multipliedReportingOverflow(by: 1_000_000_000).partialValue
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+
+    package var description: String { UTCTime.exact(nanoseconds) }
 }

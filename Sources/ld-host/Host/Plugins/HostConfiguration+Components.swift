@@ -101,6 +101,18 @@ extension HostConfiguration {
         }
     }
 
+    /// Replaces the configuration file by an edited draft.
+    ///
+    /// - Throws: `invalidConfiguration` if the text is malformed, or brings in a problem; `busy` if the file was changed
+    ///   meanwhile. Then the file has not changed.
+    package func replace(_ draft: Draft, by text: String, flags: Flags) throws(StorageError) {
+        // Before taking the lock, as above.
+        _ = pluginRegistry?.survey()
+        try replace(draft, by: text, flags: flags) {
+            $0.componentProblems() + $0.catalogProblems() + $0.packProblems()
+        }
+    }
+
     /// The problems of one file in the context of the others: only those within this file.
     private static func problems(
         inFile document: ConfigurationDocument, _ problems: (HostConfiguration) -> [ConfigurationProblem]

@@ -233,6 +233,19 @@ public struct KeyDescription: Encodable, Sendable {
         created = entry.created
         self.values = values
     }
+
+    private enum CodingKeys: CodingKey {
+        case id, state, created, values
+    }
+
+    /// Writes the time as text, e.g. `2026-01-31T12:00:00Z`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id, forKey: .id)
+        try container.encode(state, forKey: .state)
+        try container.encode(JSONTime(seconds: created), forKey: .created)
+        try container.encodeIfPresent(values, forKey: .values)
+    }
 }
 
 /// The journal's entry of a ring that is being resealed: only one process reseals at a time, and the next one learns of

@@ -34,7 +34,7 @@ extension Diagnosis {
             return try await scrub(make().snapshot(), progress)
         } catch {
             return [
-                Finding("the stores cannot be read", StorageError(wrapping: error))
+                Finding(.scrub, "the stores cannot be read", StorageError(wrapping: error))
             ]
         }
     }
@@ -50,6 +50,7 @@ extension StorageRouter {
             guard snapshot.transport != nil else {
                 return [
                     Finding(
+                        .sync,
                         "this device is in a sync group, but the configuration names no transport, so nothing is synced",
                         hint: "name it again: ld-host config set sync.transport", isProblem: true)
                 ]
@@ -58,11 +59,11 @@ extension StorageRouter {
             guard count > 0 else { return [] }
             return [
                 Finding(
-                    "sync waits with \(count.counted("removal")) by other devices, since they are so many",
+                    .sync, "sync waits with \(count.counted("removal")) by other devices, since they are so many",
                     hint: "apply them: ld-host sync accept", isProblem: true)
             ]
         } catch {
-            return [Finding("sync", StorageError(wrapping: error))]
+            return [Finding(.sync, "sync", StorageError(wrapping: error))]
         }
     }
 
