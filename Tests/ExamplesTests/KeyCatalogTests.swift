@@ -35,6 +35,7 @@ struct KeyCatalogTests {
         let page = try String(contentsOf: URL(filePath: "\(example.folder)/audit.html"), encoding: .utf8)
         #expect(!page.contains("<script") && !page.contains("http"))
         try look(at: page, example)
+        try lookOnPhone(example)
     }
 
     /// Loads the page in a browser: the result must have the picture and every key.
@@ -48,7 +49,29 @@ struct KeyCatalogTests {
         // Eight locations, each with a row of column titles, and ten keys.
         #expect(count("<details open=") == 8 && count("<summary>") == 8)
         #expect(count("<tr>") == 8 + 10)
+        // A location says once how its keys are protected, and so does each key.
+        #expect(!document.contains("</span> 2 keys, enforced"))
         #expect(count("<h1>") == 1 && document.contains("\(example.folder)/config/localdata/config.json"))
+    }
+
+    /// On a phone nothing is wider than the screen, and a list stands for the picture, whose letters would be tiny.
+    private func lookOnPhone(_ example: BuiltExample) throws {
+        let frame = """
+            <iframe width="390" height="800" style="border: 0" src="audit.html"></iframe>
+            <script>
+            onload = () => {
+              const view = frames[0], page = view.document
+              const shown = name => view.getComputedStyle(page.querySelector(name)).display
+              const width = page.documentElement.scrollWidth
+              document.body.textContent = `fits ${width <= 390}, ${shown("svg")}, ${shown(".routes")}, ${shown("td")}`
+            }
+            </script>
+            """
+        try Data(frame.utf8).write(to: URL(filePath: "\(example.folder)/phone.html"))
+        let document = try example.run(
+            "/usr/bin/chromium", "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
+            "--dump-dom", "file://\(example.folder)/phone.html")
+        #expect(document.contains("<body>fits true, none, block, block</body>"), "\(document)")
     }
 
     private func normalised(_ text: String, _ example: BuiltExample) -> String {

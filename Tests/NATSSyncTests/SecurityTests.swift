@@ -147,9 +147,16 @@ struct SecurityTests {
         for syncsAlways in [false, true] {
             let warnings = Warnings()
             let device = try OpenTransport(server.url, ["syncsAlways": .boolean(syncsAlways)], log: warnings)
-            for _ in 0..<2 { _ = try device.fetch() }
+            let position = try device.fetch().position
+            _ = try device.fetch()
             #expect(warnings.all.count == (version == .current && syncsAlways ? 0 : 1), "\(warnings.all)")
             #expect(warnings.all.allSatisfy { $0.contains("sync_interval: always") })
+            // A program that continues has given it before.
+            let later = Warnings()
+            let other = try OpenTransport(server.url, bucket: device.bucket, log: later)
+            _ = try other.fetch(since: position)
+            try other.publish(0..<1)
+            #expect(later.all.isEmpty, "\(later.all)")
         }
     }
 }

@@ -60,7 +60,7 @@ package final class NATSSync: SyncTransport {
     }
 
     package func fetch(since position: Data?, _ body: (SyncRecord) -> Bool) throws -> Data {
-        try session("fetching") { session throws(StorageError) in
+        try session("fetching", warns: position == nil) { session throws(StorageError) in
             try Retrieval(session, names).run(since: position, body)
         }
     }
@@ -79,12 +79,12 @@ package final class NATSSync: SyncTransport {
 
     /// Runs a call on a link whose stream was checked.
     private func session<Result>(
-        _ work: String, _ body: (Session) throws(StorageError) -> Result
+        _ work: String, warns: Bool = false, _ body: (Session) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         let call = Call()
         calls.withLock { $0[call.number] = call }
         defer { calls.withLock { $0[call.number] = nil } }
-        return try links.session(call, names, body)
+        return try links.session(call, names, warns: warns, body)
     }
 
     private func check(_ record: SyncRecord) throws(StorageError) {

@@ -38,9 +38,9 @@ public struct CatalogManifest: StorageKeyCatalog {
     public init(json: Data, source: String) throws(StorageError) {
         let document: Document
         do { document = try JSONCoding.decode(Document.self, from: json) } catch {
+            let reason = (error as? StorageError)?.message ?? "\(CodingFailure(error))"
             throw StorageError(
-                .invalidConfiguration, "catalog '\(source)' is not a manifest: \(CodingFailure(error))",
-                hint: "write it again with CatalogManifest(catalog).json()")
+                .invalidConfiguration, "catalog '\(source)' is not a manifest: \(reason)", hint: Self.advice)
         }
         guard document.format == Self.format else {
             throw StorageError(
@@ -75,6 +75,9 @@ public struct CatalogManifest: StorageKeyCatalog {
     }
 
     private static let format = 1
+    private static let advice =
+        "correct it, or let the app write it again; its form is in the guide SyncingDevices.md, which is installed in "
+        + "share/doc/localdata"
 
     private struct Document: Codable {
         let format: Int
@@ -97,6 +100,10 @@ extension CatalogManifest {
         /// In seconds.
         let lifetime: Double?
 
+        private enum CodingKeys: String, CodingKey {
+            case address, security, serializer, type, owner, description, availability, sync, lifetime
+        }
+
         init(_ descriptor: StorageKeyDescriptor, _ app: String) {
             address = "\(descriptor.domain.ofApp(app))/\(descriptor.name)"
             security = descriptor.security
@@ -107,6 +114,50 @@ extension CatalogManifest {
             availability = descriptor.availability
             sync = descriptor.syncPolicy
             lifetime = descriptor.lifetime.map { $0 / .seconds(1) }
+        }
+
+        init(from decoder: any Decoder) throws {
+            let members = try decoder.container(keyedBy: CodingKeys.self)
+            address = try members.decode(String.self, forKey: .address)
+            security = try Self.policy(members, of: address)
+            serializer = try Self.word(.serializer, members, of: address)
+            type = try members.decode(String.self, forKey: .type)
+            owner = try members.decode(String.self, forKey: .owner)
+            description = try members.decode(String.self, forKey: .description)
+            availability = try Self.word(.availability, members, of: address)
+            sync = try Self.word(.sync, members, of: address)
+            lifetime = try members.decodeIfPresent(Double.self, forKey: .lifetime)
+        }
+
+        /// A person may have written the document: an error names the words that there are.
+        private static func word<Word: RawRepresentable<String> & CaseIterable>(
+            _ key: CodingKeys, _ members: KeyedDecodingContainer<CodingKeys>, of address: String
+        ) throws -> Word {
+            let text = try members.decode(String.self, forKey: key)
+            guard let word = Word(rawValue: text) else {
+                throw StorageError(
+                    .invalidConfiguration,
+                    "key '\(address)': '\(key.stringValue)' is '\(text)'; expected \(words(Word.self))")
+            }
+            return word
+        }
+
+        private static func words<Word: RawRepresentable<String> & CaseIterable>(_: Word.Type) -> String {
+            let words = Word.allCases.map(\.rawValue)
+            return words.dropLast().joined(separator: ", ") + " or " + words.suffix(1).joined()
+        }
+
+        private static func policy(
+            _ members: KeyedDecodingContainer<CodingKeys>, of address: String
+        ) throws -> SecurityPolicy {
+            do { return try members.decode(SecurityPolicy.self, forKey: .security) } catch {
+                guard members.contains(.security) else { throw error }
+                throw StorageError(
+                    .invalidConfiguration,
+                    "key '\(address)': 'security' is no policy; expected none, or an object with 'cipher', "
+                        + "AES-256-GCM or ChaCha20-Poly1305, or one with 'accessibility', \(words(KeychainAccessibility.self))"
+                )
+            }
         }
 
         func descriptor(catalog: String) throws(StorageError) -> StorageKeyDescriptor {

@@ -137,10 +137,22 @@ enum MigrationText {
         for record in records {
             table.add(
                 UTCTime.text(record.date), "\(Printable(record.id))", "revision \(record.revision)",
-                record.state.rawValue, "\(Printable(record.destinations.joined(separator: " ")))")
+                name(of: record.state), "\(Printable(record.destinations.joined(separator: " ")))")
         }
         table.print()
         if records.isEmpty { Output.remark("ld-host: nothing has been migrated") }
+    }
+
+    /// The words of `migrate status`.
+    private static func name(of state: MigrationRecord.State) -> String {
+        switch state {
+        case .published: "not cleaned up"
+        case .copying: "interrupted"
+        case .clean: "done"
+        case .unverified: "not verified"
+        case .rolledBack: "rolled back"
+        case .superseded: "superseded"
+        }
     }
 
     static func print(_ resumption: MigrationResumption) {

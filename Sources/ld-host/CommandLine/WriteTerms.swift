@@ -15,7 +15,9 @@ struct WriteTerms {
 
     static let options = [
         Command.Option(name: "--create", help: "store it only if nothing is stored; prints the revision"),
-        ifRevision,
+        Command.Option(
+            name: ifRevision.name, value: ifRevision.value,
+            help: "store it only if what is stored has this revision, see get --revision; prints the new one"),
         Command.Option(
             name: "--expires", value: "WHEN",
             help: "let it expire: in 90s, 15m, 12h, 30d or 2w, or at a time like 2030-01-31T12:00:00Z"),

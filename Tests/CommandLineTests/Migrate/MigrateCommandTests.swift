@@ -29,7 +29,7 @@ struct MigrateCommandTests {
         #expect(try home.run("exists", "userDefaults/theme").status == 1)
         #expect(try home.done("migrate", "run").text == "theme to files: nothing to do\n")
         #expect(try home.done("migrate", "status").text.hasPrefix("theme to files: done\n"))
-        #expect(try home.done("migrate", "history").text.contains("theme to files  revision 1  clean"))
+        #expect(try home.done("migrate", "history").text.contains("theme to files  revision 1  done"))
         try home.done("migrate", "rollback", "theme to files")
         #expect(try home.done("get", "userDefaults/theme").text == "dark")
         #expect(try home.done("migrate", "status").text.hasPrefix("theme to files: rolled back\n"))

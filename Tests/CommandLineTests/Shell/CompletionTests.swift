@@ -47,9 +47,40 @@ struct CompletionTests {
         #expect(try offered(home, "import", "file").contains(":files"))
         #expect(try offered(home, "help", "migrate", "ro") == ["rollback"])
         #expect(try offered(home, "completions", "") == ["bash", "fish", "zsh"])
-        let key = try #require(try home.done("keys", "create").text.split(separator: "\n").first { $0.count >= 32 })
-        let id = try #require(key.split { $0 == " " }.first { $0.count == 32 }.map { Substring($0) })
-        #expect(try offered(home, "keys", "rotate", String(id.prefix(4))) == [id])
+    }
+
+    @Test("offers the keys that a command can be about, of the ring that is meant")
+    func keys() throws {
+        let home = try home()
+        func create(_ words: String...) throws -> Substring {
+            let created = try home.run(BuiltProducts.host, ["keys", "create"] + words)
+            return try #require(created.text.split(separator: "\n").first)
+        }
+        // The first one is active.
+        let (active, other) = (try create(), try create())
+        #expect(try offered(home, "keys", "rotate", String(other.prefix(4))) == [other])
+        #expect(try offered(home, "keys", "disable", "") == [other])
+        #expect(try offered(home, "keys", "enable", "").isEmpty)
+        try home.done("keys", "disable", String(other))
+        #expect(try offered(home, "keys", "enable", "") == [other])
+        try home.done("keys", "enable", String(other))
+        try home.done("keys", "rotate", String(other))
+        #expect(try offered(home, "keys", "retire", "") == [active])
+        let sealed = try create("--store", "sealed-files")
+        #expect(try offered(home, "keys", "disable", "--store", "sealed-files", "") == [sealed])
+        #expect(try offered(home, "keys", "disable", "--store=sealed-files", "") == [sealed])
+    }
+
+    @Test("describes groups of commands, and offers stores that have served a domain")
+    func groups() throws {
+        let home = try home()
+        let lines = try home.run(BuiltProducts.host, ["__complete", ""]).text.split(separator: "\n")
+        #expect(lines.contains("keys\tmanage encryption keys") && lines.contains("sync\tsync devices"), "\(lines)")
+        #expect(lines.allSatisfy { $0.contains("\t") }, "\(lines)")
+        #expect(try !offered(home, "store", "copy", "f", "sq").isEmpty)
+        try home.done("config", "set", "domains.userDefaults", "file")
+        #expect(try offered(home, "store", "copy", "sq") == ["sqlite"])
+        #expect(try offered(home, "store", "forget", "sq") == ["sqlite"])
     }
 
     @Test("offers nothing, without an error, for unknown commands and unreadable stores")

@@ -41,6 +41,27 @@ struct TerminalTests {
         #expect(try home.done("get", address).text == "old")
     }
 
+    @Test("prompts on a line of its own, also while a bar shows how far a command is")
+    func promptBesideBar() throws {
+        let home = try Home()
+        let values = (0..<5000).map { "\"k\($0)\": \"\(String(repeating: "v", count: 50))\"" }
+        try home.done("import", "userDefaults", "-", input: Array("{\(values.joined(separator: ", "))}".utf8))
+        try home.done(
+            "config", "set", "stores.vault",
+            "{\"component\": \"sqlite\", \"options\": {\"path\": \"\(home.path)/vault\"}, "
+                + "\"sealing\": {\"source\": \"passphrase\"}}")
+        let terminal = try PseudoTerminal(home, "store", "copy", "sqlite", "vault", "--domain", "userDefaults")
+        for prompt in ["new passphrase of store 'vault': ", "repeat it: "] {
+            try terminal.wait(for: prompt)
+            terminal.type("correct horse\n")
+        }
+        #expect(terminal.end() == 0, "\(terminal.text)")
+        // The bar is gone before a prompt comes.
+        let prompt = try #require(terminal.text.firstRange(of: "new passphrase"))
+        let before = terminal.text[..<prompt.lowerBound]
+        #expect(before.isEmpty || before.hasSuffix("\r"), "\(before.suffix(100))")
+    }
+
     @Test("init asks three questions, and again if an answer makes no sense")
     func questions() throws {
         let home = try Home()

@@ -71,11 +71,27 @@ struct CatalogManifestTests {
             ("{\"format\":2,\"name\":\"A\",\"keys\":[]}", "has format 2; this version reads format 1"),
             (entry("nothing"), "key 'nothing': 'nothing' has no name"),
             (entry("userDefaults:%zz/x"), "key 'userDefaults:%zz/x'"),
-            (entry("userDefaults/x", security: "\"weak\""), "a value that its type refuses at keys.[0].security"),
+            (
+                entry("userDefaults/x", security: "\"weak\""),
+                "key 'userDefaults/x': 'security' is no policy; expected none"
+            ),
             (
                 entry("userDefaults/x", security: "{\"cipher\":\"ROT13\"}"),
-                "a value that its type refuses at keys.[0].security"
+                "'cipher', AES-256-GCM or ChaCha20-Poly1305, or one with 'accessibility', whenUnlocked"
             ),
+            (
+                entry("userDefaults/x").replacing("\"never\"", with: "\"auto\""),
+                "key 'userDefaults/x': 'sync' is 'auto'; expected never, manual or automaticSmall"
+            ),
+            (
+                entry("userDefaults/x").replacing("\"all\"", with: "\"phones\""),
+                "'availability' is 'phones'; expected all, phoneOnly, watchOnly or phoneWithWatchSync"
+            ),
+            (
+                entry("userDefaults/x").replacing("\"json\"", with: "\"xml\""),
+                "'serializer' is 'xml'; expected json, plist, text, data or custom"
+            ),
+            (entry("userDefaults/x").replacing("\"sync\"", with: "\"synk\""), "no member 'sync' at keys.[0]"),
         ])
     func malformed(_ text: String, _ expected: String) throws {
         let error = try #require(throws: StorageError.self) {

@@ -16,15 +16,18 @@ final class Links: Sendable {
     init(_ options: ServerOptions, log: any StorageLogHandler) { (self.options, self.log) = (options, log) }
 
     /// Runs `body` on a link whose stream was checked.
+    ///
+    /// - Parameter warns: Whether to warn of a server that may lose acknowledged records. A program that only continues
+    ///   need not: its user knows by then.
     func session<Result>(
-        _ call: Call, _ names: BucketNames, _ body: (Session) throws(StorageError) -> Result
+        _ call: Call, _ names: BucketNames, warns: Bool = false, _ body: (Session) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         let link = try usable()
         try link.open(for: call)
         let session = try Session(link, call, options)
         defer { session.end() }
         try session.prepare(names, end)
-        warn(of: link)
+        if warns { warn(of: link) }
         return try body(session)
     }
 

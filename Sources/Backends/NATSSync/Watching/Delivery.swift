@@ -12,7 +12,7 @@ final class Delivery {
         let request = Call()
         watched(request)
         self.call = call
-        link = try links.session(request, names) { session throws(StorageError) in
+        link = try links.session(request, names, warns: true) { session throws(StorageError) in
             try session.link.attach(call)
             do throws(StorageError) { try Self.order(call, session, names) } catch {
                 session.link.detach(call)

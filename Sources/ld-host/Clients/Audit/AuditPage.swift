@@ -24,7 +24,7 @@ struct AuditPage {
         \(origin)
         <p>\(summary)</p>
         \(failures)
-        \(AuditPicture(report).svg)
+        \(AuditPicture(report).html)
         <h2>Keys by location</h2>
         \(locations)
         </body>
@@ -52,7 +52,13 @@ struct AuditPage {
     }
 
     private var failures: String {
-        report.failures.map { "<p class=\"refused\">Incomplete: \(Self.escaped($0))</p>" }.joined(separator: "\n")
+        func lines(_ texts: [String], _ title: String, _ kind: String) -> [String] {
+            texts.map { "<p class=\"\(kind)\">\(title): \(Self.escaped($0))</p>" }
+        }
+        let all =
+            lines(report.failures, "Incomplete", "refused") + lines(report.findings, "Needs attention", "advisory")
+            + lines(report.quarantine, "In quarantine", "advisory")
+        return all.joined(separator: "\n")
     }
 
     /// How many keys of a location are shown before anyone asks for them.
@@ -74,22 +80,23 @@ struct AuditPage {
             return """
                 <details\(location.keys <= Self.mostOpen ? " open" : "")>
                 <summary><code>\(Self.escaped(location.location))</code> \(tags(location)) \
-                \(Self.escaped(AuditText.summary(location)))</summary>
+                \(Self.escaped(AuditText.summary(location, hasProtection: false)))</summary>
                 <p>Store \(Self.escaped(location.store ?? "none"))\(plugin), chosen by \
                 \(Self.escaped(location.why ?? "nobody"))</p>
-                <div class="scroll"><table>
+                <table>
                 <thead><tr><th>Key</th><th>Protection</th><th>Value</th><th>Owner</th></tr></thead>
                 <tbody>
                 \(entries.map { row($0, below: prefix) }.joined(separator: "\n"))
                 </tbody>
-                </table></div>\(more)
+                </table>\(more)
                 </details>
                 """
         }.joined(separator: "\n")
     }
 
     private func tags(_ location: AuditLocation) -> String {
-        location.protection.keys.sorted().map { "<span class=\"tag \($0)\">\($0)</span>" }.joined(separator: " ")
+        AuditText.protection(of: location).map { "<span class=\"tag \($0.tag)\">\($0.text)</span>" }
+            .joined(separator: " ")
     }
 
     private func row(_ entry: AuditEntry, below prefix: String) -> String {
@@ -104,12 +111,14 @@ struct AuditPage {
             + (entry.expires.map { ", expires <time>\(UTCTime.text($0))</time>" } ?? "")
         let size = entry.size.map { ", \(Int(clamping: $0).counted("byte", isGrouped: true))" } ?? ""
         let state = entry.isStored.map { $0 ? "stored\(size)\(time)" : "not stored" } ?? "not known whether stored"
+        let form = "\(type)\(entry.serializer); sync \(AuditText.sync(of: entry)); \(entry.availability)"
+        let catalog = entry.catalog.map { "catalog \($0)" } ?? "in no catalog"
         return """
             <tr>
             <td><code>\(Self.escaped(String(entry.address.dropFirst(prefix.count))))</code>\(line(entry.description))</td>
-            <td><span class="tag \(tag)">\(tag)</span>\(policy)\(line(entry.reason))</td>
-            <td>\(state)\(line("\(type)\(entry.serializer); sync \(AuditText.sync(of: entry)); \(entry.availability)"))</td>
-            <td>\(Self.escaped(entry.owner))\(line(entry.catalog.map { "catalog \($0)" } ?? "in no catalog"))</td>
+            <td data-label="Protection"><span class="tag \(tag)">\(tag)</span>\(policy)\(line(entry.reason))</td>
+            <td data-label="Value">\(state)\(line(form))</td>
+            <td data-label="Owner">\(Self.escaped(entry.owner))\(line(catalog))</td>
             </tr>
             """
     }
@@ -138,7 +147,7 @@ struct AuditPage {
         body { font: 15px/1.5 system-ui, sans-serif; color: var(--text); background: var(--back); margin: 2rem auto;
           max-width: 70rem; padding: 0 1rem; }
         h1 { font-size: 1.6rem; margin: 0 0 .5rem; } h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; }
-        .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; }
+        table { border-collapse: collapse; width: 100%; }
         th:nth-child(1) { width: 30%; } th:nth-child(2) { width: 30%; } th:nth-child(3) { width: 22%; }
         details { border: 1px solid var(--line); border-radius: .5rem; padding: .4rem .8rem; margin: .5rem 0; }
         summary { cursor: pointer; } details > p { margin: .4rem 0; color: var(--soft); font-size: .87rem; }
@@ -153,7 +162,14 @@ struct AuditPage {
         svg { max-width: 100%; height: auto; margin: 1rem 0; } svg text { fill: var(--text); font-size: 13px; }
         svg .head { fill: var(--soft); font-weight: 600; } svg .small { fill: var(--soft); font-size: 11px; }
         svg rect { fill: var(--box); stroke: var(--edge); } svg path { fill: none; stroke: var(--edge); }
-        svg .broken { stroke: var(--bad); }
+        svg .broken { stroke: var(--bad); } .routes { display: none; }
+        @media (max-width: 48rem) {
+          body { margin: 1rem auto; } svg, thead { display: none; } table, tbody, tr, td { display: block; }
+          .routes { display: block; list-style: none; padding: 0; } .routes li, tr { padding: .5rem 0;
+          border-bottom: 1px solid var(--line); } td { border: 0; padding: .1rem 0; }
+          td[data-label]::before { content: attr(data-label) ": "; color: var(--soft); font-size: .87rem; }
+          dl { display: block; } dd { margin: 0 0 .3rem; }
+        }
         """
 }
 

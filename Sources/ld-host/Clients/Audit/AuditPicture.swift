@@ -19,8 +19,24 @@ struct AuditPicture {
         }
     }
 
-    /// The picture, as SVG inside HTML.
-    var svg: String {
+    /// The picture, and for screens on which its letters would be too small, the same as a list.
+    var html: String {
+        let lines = routes.map { route in
+            let count = (keyCounts[route.domain] ?? 0).counted("key", isGrouped: true)
+            let store = route.problem == nil ? storeNote(route) : "cannot be opened"
+            return "<li><code>\(AuditPage.escaped(route.domain))</code>, \(count)<br>&#8594; store "
+                + "\(AuditPage.escaped(route.store)), \(AuditPage.escaped(store))<br>&#8594; plugin "
+                + "\(AuditPage.escaped(pluginName(route)))</li>"
+        }
+        return "\(svg)\n<ul class=\"routes\">\n\(lines.joined(separator: "\n"))\n</ul>"
+    }
+
+    private func storeNote(_ route: StorageAuditReport.Route) -> String {
+        [route.durability ?? "not open", route.sealing == nil ? nil : "sealed"].compactMap(\.self)
+            .joined(separator: ", ")
+    }
+
+    private var svg: String {
         let stores = unique(routes.map(\.store))
         let plugins = unique(routes.map { pluginName($0) })
         let rows = max(routes.count, stores.count, plugins.count, 1)
@@ -35,10 +51,7 @@ struct AuditPicture {
             let route = routes.first { $0.store == store }
             return Box(
                 label: store,
-                note: route.map {
-                    [$0.durability ?? "not open", $0.sealing == nil ? nil : "sealed"].compactMap(\.self).joined(
-                        separator: ", ")
-                } ?? "not open", isBroken: route?.problem != nil,
+                note: route.map { storeNote($0) } ?? "not open", isBroken: route?.problem != nil,
                 y: place(index, of: stores.count, height))
         }
         let pluginBoxes = plugins.enumerated().map { index, plugin in

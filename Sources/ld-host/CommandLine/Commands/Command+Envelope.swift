@@ -61,7 +61,8 @@ extension Command {
         if json { try Output.json(report) } else { report.print() }
         guard report.isWhole else {
             throw StorageError(
-                .cannotOpen, "\(name) has \(size) bytes, which no envelope with this header has",
+                .cannotOpen,
+                "\(name) has \(Int(clamping: size).counted("byte")), which no envelope with this header has",
                 hint: "it was cut off, or something was added to it")
         }
         Output.remark("ld-host: note: nothing of this is authentic without the key")

@@ -25,7 +25,10 @@ extension Command {
         options: [
             Option(name: "--long", short: "-l", help: "show size and time of writing too, and when a value expires"),
             Option(name: "--apps", help: "list the apps that have values, and no values"),
-            Option(name: "--expired", help: "list expired values that are still stored; the next ls removes them"),
+            Option(
+                name: "--expired",
+                help: "list the expired values of DOMAIN[:SCOPE] that are still stored; the next ls removes them"
+            ),
             Option(name: "--null", short: "-0", help: "end each address with a NUL instead of a newline"), json,
         ]
     ) { arguments, session in
@@ -89,7 +92,7 @@ extension Command {
         _ arguments: Arguments, _ session: Session, _ router: StorageRouter
     ) async throws -> ExitStatus {
         guard let operand = arguments.operands.first else {
-            throw UsageError("--expired needs a domain", hint: "run: ld-host ls --expired userDefaults:SUITE")
+            throw UsageError("--expired needs DOMAIN[:SCOPE]", hint: "run: ld-host ls --expired userDefaults:SUITE")
         }
         guard !arguments.has("--long") else { throw UsageError("--expired and --long cannot be combined") }
         let (domain, prefix) = try Address.domain(operand)

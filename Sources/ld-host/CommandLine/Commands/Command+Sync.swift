@@ -19,6 +19,8 @@ extension Command {
         let changed: [String]
         let conflicts: Int
         let refused: SyncReport.Refused
+        /// In the form of RFC 3339.
+        let lastSync: String?
         /// Of a new group.
         let recoveryCode: String?
 
@@ -29,14 +31,21 @@ extension Command {
             (pending, leftOut) = (report.pending, report.leftOut)
             (tooLarge, keptAside, removalsToAccept) = (report.tooLarge, report.keptAside, report.removalsToAccept)
             (changed, conflicts, refused) = (report.changed, report.conflicts, report.refused)
+            lastSync = report.lastSync.map { UTCTime.text($0.nanoseconds) }
         }
     }
 
     static let syncStatus = Command(
         name: "sync status", summary: "show the state of sync",
-        details: "Contacts no other device. Ends with status 2 if removals wait for you.", options: [json]
+        details: """
+            Contacts no other device, so it shows the state as of the last sync, and when that was. To see what others
+            have published since: ld-host sync pull. Ends with status 2 if removals wait for you.
+            """,
+        options: [json]
     ) { _, session in
-        try shown(try await session.router().syncReport(), session)
+        let report = try await session.router().syncReport()
+        try show(report, isPast: true, session)
+        return status(of: report)
     }
 
     static let syncPush = Command(
@@ -138,16 +147,23 @@ extension Command {
     /// - Returns: Whether something waits for a person.
     private static func shown(_ report: SyncReport, _ session: Session) throws -> ExitStatus {
         try show(report, session)
-        return report.removalsToAccept > 0 ? .failure : .done
+        return status(of: report)
     }
 
-    static func show(_ report: SyncReport, recoveryCode: String? = nil, _ session: Session) throws {
+    private static func status(of report: SyncReport) -> ExitStatus {
+        report.removalsToAccept > 0 ? .failure : .done
+    }
+
+    /// - Parameter isPast: Whether the report is of the last sync, and not of one that was made now.
+    static func show(
+        _ report: SyncReport, recoveryCode: String? = nil, isPast: Bool = false, _ session: Session
+    ) throws {
         guard !session.json else { return try Output.json(StatusRow(report, recoveryCode: recoveryCode)) }
         for address in report.changed { Output.line("changed \(Printable(address))") }
-        for sentence in sentences(report) { Output.remark("ld-host: \(sentence)") }
+        for sentence in sentences(report, isPast: isPast) { Output.remark("ld-host: \(sentence)") }
     }
 
-    private static func sentences(_ report: SyncReport) -> [String] {
+    private static func sentences(_ report: SyncReport, isPast: Bool) -> [String] {
         let awaited = report.awaited.map { "'\(Printable($0))'" }.joined(separator: ", ")
         let state =
             if report.members == 1 {
@@ -159,9 +175,15 @@ extension Command {
                 report.isComplete
                     ? "everything that the others published is here" : "waiting for changes from \(awaited)"
             }
-        var sentences = ["\(report.keys.counted("key")) on \(report.members.counted("device")): \(state)"]
+        let time = report.lastSync.map { "the last sync, at \(UTCTime.text($0.nanoseconds))" } ?? "an earlier sync"
+        var sentences = [
+            "\(report.keys.counted("key")) on \(report.members.counted("device")): "
+                + (isPast ? "as of \(time), \(state)" : state)
+        ]
         if report.keys == 0 {
-            sentences.append("no key of a catalog has a sync policy; see catalogs in: ld-host config show")
+            sentences.append(
+                "no key has a sync policy in a catalog that the configuration names; an app knows its own, and ld-host "
+                    + "reads those that it has written: ld-host config set catalogs '[\"FILE\"]'")
         }
         if report.pending > 0 { sentences.append("\(report.pending.counted("change")) not published yet") }
         for address in report.tooLarge {

@@ -6,7 +6,8 @@ internal import LocalDataHost
 // Who is in the sync group.
 extension Command {
     private static let name = Option(
-        name: "--name", value: "NAME", help: "what people call this device; the host's name if not given")
+        name: "--name", value: "NAME",
+        help: "what people call this device while it is in the group; the host's name if not given")
 
     static let syncInit = Command(
         name: "sync init", summary: "make this device the first of a sync group",
@@ -27,7 +28,19 @@ extension Command {
                 "ld-host: this is the group's recovery code, which is shown only now and stored nowhere: write it down")
         }
         try show(try group.report.get(), recoveryCode: group.recoveryCode, session)
+        await remarkName(arguments, session)
         return .done
+    }
+
+    /// A device keeps its name as long as it is in the group, so one that nobody has chosen is shown while that is easy
+    /// to change.
+    private static func remarkName(_ arguments: Arguments, _ session: Session) async {
+        guard arguments.value("--name") == nil, !session.json,
+            let this = try? await session.router().syncMembers().first(where: \.isThis)
+        else { return }
+        Output.remark(
+            "ld-host: the others know this device as '\(Printable(this.name))'; to change that, leave the group, and "
+                + "give --name when you enter it again")
     }
 
     static let syncInvite = Command(
@@ -105,6 +118,7 @@ extension Command {
         let line = code.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
         let report = try await session.router().joinSyncGroup(line, named: arguments.value("--name"))
         try show(report, session)
+        await remarkName(arguments, session)
         return .done
     }
 

@@ -23,7 +23,10 @@ extension Command {
             pipe is held in memory instead, and written nowhere but to the stores.
             """,
         options: [
-            Option(name: "--each", value: "PATH", help: "import the elements of the array at PATH, e.g. 639-3"),
+            Option(
+                name: "--each", value: "PATH",
+                help: "import the elements of the array at PATH, e.g. 639-3; . is FILE itself"
+            ),
             Option(name: "--name", value: "FIELD", help: "name each element by its member FIELD"), folderOption,
             json,
         ]
@@ -155,9 +158,11 @@ extension Command {
                     ? try await Address.unseenKey(change.address, router)
                     : try await Address.key(change.address, router)
             }
-            if let folder = try await router.unnamedFolder(of: key, besides: folders) {
-                unnamed.add(folder, change.address)
+            let folder = try await change.located {
+                try await router.checkUsable(key)
+                return try await router.unnamedFolder(of: key, besides: folders)
             }
+            if let folder { unnamed.add(folder, change.address) }
             if let value = change.value {
                 let stored = try await change.located { try value.stored(for: key) }
                 batch.setData(stored.data, for: stored.key, expires: stored.expires)

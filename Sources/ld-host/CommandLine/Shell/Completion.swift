@@ -17,7 +17,7 @@ struct Completion {
     /// The kind of an operand, or of the value of an option.
     enum Subject: Equatable {
         case address, selection, domain, file, component, pluginFile, setting, settingValue, assignment, command, store
-        case key, migration, quarantined, conflict, device, app
+        case key, formerStore, migration, quarantined, conflict, device, app
         case oneOf([String])
         /// Something of the user's own.
         case anything
@@ -35,17 +35,22 @@ struct Completion {
     private let before: [String]
     private let current: String
     private let previous: String?
+    /// The sealed store whose keys are meant; `nil` for the master keys.
+    private let sealedStore: String?
 
     /// - Parameter words: The words after the program's name, up to the cursor.
     init(_ words: [String]) {
         current = words.last ?? ""
         let words = words.dropLast()
         let options = Command.all.flatMap(\.options) + Command.common
-        var (names, skipsValue, flags) = ([String](), false, [String]())
+        var (names, skipsValue, flags, store) = ([String](), false, [String](), String?.none)
         for (option, word) in zip([""] + words, words) {
             if skipsValue {
                 skipsValue = false
                 if ["-c", "--config", "--app"].contains(option) { flags += [option, word] }
+                if option == "--store" { store = word }
+            } else if word.hasPrefix("--store=") {
+                store = String(word.dropFirst("--store=".count))
             } else if word.hasPrefix("-"), word != "-" {
                 skipsValue = options.contains { ($0.name == word || $0.short == word) && $0.value != nil }
             } else {
@@ -59,6 +64,7 @@ struct Completion {
         command = found?.0
         before = found.map { Array(names.dropFirst($0.1)) } ?? names
         previous = words.last
+        sealedStore = store
         session = Session((try? Arguments(flags, options: Command.common)) ?? .none)
     }
 
@@ -119,6 +125,12 @@ struct Completion {
         }.filter { $0.text.hasPrefix(current) }
     }
 
+    /// What the commands of a command's group are for.
+    private static func task(of command: Command) -> String {
+        let task = Command.groups.first { group in group.commands.contains { $0.name == command.name } }?.task ?? ""
+        return task.prefix(1).lowercased() + task.dropFirst()
+    }
+
     /// The next words of commands that begin with the words so far.
     private var commands: [Candidate] {
         guard command == nil || before.isEmpty else { return [] }
@@ -129,7 +141,9 @@ struct Completion {
             guard words.count > start.count, words.starts(with: start), words[start.count].hasPrefix(current) else {
                 continue
             }
-            found[words[start.count]] = words.count == start.count + 1 ? candidate.summary : ""
+            let isWhole = words.count == start.count + 1
+            let known = found[words[start.count]]
+            found[words[start.count]] = isWhole ? candidate.summary : known ?? Self.task(of: candidate)
         }
         return found.map { Candidate(text: $0.key, help: $0.value) }
     }
@@ -156,7 +170,8 @@ extension Completion {
         case ("VALUE", "config set"): .settingValue
         case ("KEY=VALUE", _): .assignment
         case ("COMMAND", _): .command
-        case ("FROM", _), ("TO", _), ("STORE", _), ("NAME", "store forget"), ("NAME", "--store"): .store
+        case ("FROM", "store copy"), ("NAME", "store forget"): .formerStore
+        case ("FROM", _), ("TO", _), ("STORE", _), ("NAME", "--store"): .store
         case ("ID", "--component"): .component
         case ("ID", "--app"): .app
         case ("ID", _) where command.hasPrefix("quarantine"): .quarantined
@@ -188,6 +203,7 @@ extension Completion {
             case .assignment: await assignments(start)
             case .command: commandsForHelp
             case .store: stores
+            case .formerStore: await formerStores + stores
             case .key: await keys()
             case .migration: await migrations()
             case .quarantined: await putAside { try await $0.quarantine().values }
@@ -209,6 +225,14 @@ extension Completion {
     private var stores: [Candidate] {
         let routed = domains.compactMap { try? configuration?.layered.string(at: ["domains", $0]) }
         return Set(names(["stores"]) + routed).map { Candidate(text: $0) }
+    }
+
+    /// Stores that have served a domain: they may still have values.
+    private var formerStores: [Candidate] {
+        get async {
+            guard let router = try? session.router(), let names = try? await router.formerStores() else { return [] }
+            return names.map { Candidate(text: $0, help: "has served a domain before") }
+        }
     }
 
     /// The words of commands behind `help`.
@@ -284,9 +308,18 @@ extension Completion {
             .map { Candidate(text: $0.id, help: $0.summary) }
     }
 
+    /// The keys that a command can be about.
     private func keys() async -> [Candidate] {
-        guard let router = try? session.router(), let keys = try? await router.keys() else { return [] }
-        return keys.map { Candidate(text: $0.id, help: "\($0.state)") }
+        let ring = sealedStore.map { KeyRingName.store($0) } ?? .master
+        guard let router = try? session.router(), let keys = try? await router.keys(of: ring) else { return [] }
+        return keys.filter { key in
+            switch command?.name {
+            case "keys enable": key.state == "disabled"
+            case "keys disable": key.state == "decrypt-only"
+            case "keys rotate", "keys retire": key.state != "active"
+            default: true
+            }
+        }.map { Candidate(text: $0.id, help: "\($0.state)") }
     }
 
     private func putAside(

@@ -84,12 +84,17 @@ enum Output {
         }
     }
 
+    /// Takes the line away, if one is shown; the next one comes back with its text.
+    static func clearBar() {
+        if shownBar.withLock({ $0 }) > 0 { bar("") }
+    }
+
     /// How many characters of a bar are on the terminal.
     private static let shownBar = Mutex(0)
 
     /// Writes to standard error as it is.
     private static func note(_ text: String) {
-        if shownBar.withLock({ $0 }) > 0 { bar("") }
+        clearBar()
         let bytes = Array(text.utf8)
         bytes.withUnsafeBytes { _ = write($0, to: STDERR_FILENO) }
     }
@@ -153,6 +158,7 @@ extension ProgressLine {
             self.init(label, total: total, in: isShown ? .lines : .nowhere) { Output.remark("ld-host: \($0)") }
             return
         }
+        Terminal.beforePrompts { Output.clearBar() }
         self.init(label, total: total, in: .terminal(width: { Self.width })) { Output.bar($0) }
     }
 

@@ -32,10 +32,11 @@ package enum AuditText {
     }
 
     /// The number of keys and their protection: `7,910 keys, plain, in no catalog, 812,345 bytes`.
-    package static func summary(_ location: AuditLocation) -> String {
+    ///
+    /// - Parameter hasProtection: Whether the protection is part of it.
+    package static func summary(_ location: AuditLocation, hasProtection: Bool = true) -> String {
         var parts = [location.keys.counted("key", isGrouped: true)]
-        let kinds = location.protection.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-        parts += kinds.map { kinds.count == 1 ? $0.key : "\($0.value.grouped) \($0.key)" }
+        if hasProtection { parts += protection(of: location).map(\.text) }
         func part(_ count: Int, _ what: String) {
             if count > 0 { parts.append(count == location.keys ? what : "\(count.grouped) \(what)") }
         }
@@ -44,6 +45,13 @@ package enum AuditText {
         part(location.unsynced, "not synced")
         if location.stored > 0 { parts.append(Int(clamping: location.size).counted("byte", isGrouped: true)) }
         return parts.joined(separator: ", ")
+    }
+
+    /// The kinds of protection that a location's keys have, the most frequent first: with their counts if there are
+    /// several.
+    package static func protection(of location: AuditLocation) -> [(tag: String, text: String)] {
+        let kinds = location.protection.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        return kinds.map { ($0.key, kinds.count == 1 ? $0.key : "\($0.value.grouped) \($0.key)") }
     }
 
     /// The route of each domain to its plugin.
@@ -60,6 +68,7 @@ package enum AuditText {
     static func failures(_ report: StorageAuditReport) -> String {
         report.failures.map { "incomplete: \(safe($0))\n" }.joined()
             + report.quarantine.map { "in quarantine: \(safe($0))\n" }.joined()
+            + report.findings.map { "needs attention: \(safe($0))\n" }.joined()
     }
 
     /// The keys, in one list.

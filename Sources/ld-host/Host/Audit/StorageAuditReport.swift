@@ -51,12 +51,15 @@ public struct StorageAuditReport: Encodable, Sendable {
     /// The values that no version of an app reads, which are in quarantine: the address, the time and the reason of
     /// each.
     public let quarantine: [String]
+    /// What somebody should look at beside the keys: values that a store still has of domains that another one serves
+    /// now, and files and folders that other users can write to.
+    public internal(set) var findings: [String] = []
 
     /// The report without its keys, which were passed on separately.
     package var withoutEntries: StorageAuditReport {
         StorageAuditReport(
             origin: origin, entries: [], locations: locations, routes: routes, failures: failures,
-            quarantine: quarantine)
+            quarantine: quarantine, findings: findings)
     }
 
     /// The keys of one catalog as text, without accessing any store.

@@ -45,6 +45,13 @@ extension HostConfiguration {
             "keyFile": ["path"], "passphrase": ["from"], "credential": ["name"], "keychain": ["service", "account"],
             "provider": ["name"],
         ]
+        // The schema has refused another one, and whatever else is said of it is no help.
+        guard word.isEmpty || HostSettings.Sealing.sources.contains(word) else {
+            throw StorageError(
+                .invalidConfiguration,
+                "\(ConfigurationPath(path)): the source is '\(word)'; expected one of "
+                    + HostSettings.Sealing.sources.joined(separator: ", "))
+        }
         if case .object(let members) = value {
             for member in members.keys.sorted() {
                 let takers = own.filter { $0.value.contains(member) }.keys.sorted()

@@ -14,6 +14,22 @@ extension Diagnosis {
         return findings ?? []
     }
 
+    /// What an audit says beside the keys: values in stores that no longer serve their domain, and what others can
+    /// write to. Never asks for a passphrase.
+    ///
+    /// - Parameters:
+    ///   - domain: The only domain whose values count; `nil` for all.
+    ///   - files: The sources of the configuration.
+    static func besideKeys(_ snapshot: RouterSnapshot, ofDomain domain: String?, files: [String]) async -> [String] {
+        let findings = try? await onIOThread { () throws(StorageError) in
+            snapshot.stores.flatMap { leftBehind(in: $0, snapshot, ofDomain: domain) }
+                + formerStores(snapshot, ofDomain: domain)
+                + exposure(of: files + exposed(snapshot.settings.folders)).map { Finding($0) }
+                + snapshot.stores.flatMap { exposure(of: $0, snapshot) }
+        }
+        return (findings ?? []).filter(\.isProblem).map(\.text)
+    }
+
     private static func provider(_ snapshot: RouterSnapshot) -> Finding {
         do throws(StorageError) {
             let crypto = try snapshot.crypto.openIfNeeded()
@@ -125,7 +141,7 @@ extension Diagnosis {
     }
 
     /// The same for stores that are no longer in the configuration.
-    private static func formerStores(_ snapshot: RouterSnapshot) -> [Finding] {
+    private static func formerStores(_ snapshot: RouterSnapshot, ofDomain domain: String? = nil) -> [Finding] {
         RouteHistory(snapshot.settings.folders).stores.flatMap { name -> [Finding] in
             guard snapshot.slot(ofStore: name) == nil else { return [] }
             let slot = snapshot.slotOrComponent(name)
@@ -139,13 +155,15 @@ extension Diagnosis {
                             + "ld-host store forget \(name)")
                 ]
             }
-            return leftBehind(in: slot, snapshot)
+            return leftBehind(in: slot, snapshot, ofDomain: domain)
         }
     }
 
     /// Values in a store that no longer serves their domain, so that no app finds them.
-    private static func leftBehind(in slot: StoreSlot, _ snapshot: RouterSnapshot) -> [Finding] {
-        snapshot.leftValues(in: slot).map { left in
+    private static func leftBehind(
+        in slot: StoreSlot, _ snapshot: RouterSnapshot, ofDomain domain: String? = nil
+    ) -> [Finding] {
+        snapshot.leftValues(in: slot).filter { domain == nil || $0.domain == domain }.map { left in
             let places = left.places.map { "'\($0)'" }.joined(separator: ", ")
             let text = "store '\(left.store)' still holds values of \(places), which '\(left.serving)' serves now"
             return left.isAcknowledged

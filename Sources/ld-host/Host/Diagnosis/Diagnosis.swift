@@ -230,7 +230,7 @@ extension Diagnosis {
         return exposure(of: places)
     }
 
-    private static func exposed(_ folders: HostSettings.Folders) -> [String] {
+    static func exposed(_ folders: HostSettings.Folders) -> [String] {
         [folders.config, "\(folders.config)/keys", folders.data, folders.state]
     }
 

@@ -171,10 +171,13 @@ package final class PluginRegistry: Sendable {
         let mending = refusals.first { !$0.hint.isEmpty }.map { "\($0.hint); " } ?? ""
         let places = searchPath.places.map(\.path)
         let lacks = refusals.isEmpty && Self.isApp && Self.separate.contains(id)
+        let installing = Self.packaged.contains(id) ? "on Debian, install it with: apt install localdata-\(id); " : ""
+        let other =
+            kind == .crypto ? known.first.map { "or use another: ld-host config set encryption.provider \($0); " } : nil
         return StorageError(
             .componentNotFound, message,
             hint: near.map { "did you mean '\($0)'?" } ?? (lacks ? Self.bundling : nil)
-                ?? "\(mending)the search path is \(places.isEmpty ? "empty" : list(places)); add one with "
+                ?? "\(mending)\(installing)\(other ?? "")the search path is \(places.isEmpty ? "empty" : list(places)); add one with "
                 + "LOCALDATA_PLUGIN_PATH or plugins.path")
     }
 
@@ -182,6 +185,9 @@ package final class PluginRegistry: Sendable {
     static let separate: Set = [
         "sqlite", "openssl", "sodium", "secret-service", "postgresql", "standard", "folder", "nats",
     ]
+
+    /// Those that have a Debian package of their own, which is named after them.
+    private static let packaged: Set = ["openssl", "sodium", "secret-service", "postgresql", "nats"]
 
     /// Whether this is an app with the product `LocalData`: `ld-host` links the same stores, and is installed.
     private static var isApp: Bool { !PluginImage.ofProgram.isEmpty && !PluginInspector.isHost }

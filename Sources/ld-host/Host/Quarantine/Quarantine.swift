@@ -182,15 +182,21 @@ struct Quarantine: Sendable {
 
     /// The item with an id.
     ///
-    /// - Throws: `notFound`, with why stores could not be searched if some could not.
+    /// - Throws: `notFound`, with why stores could not be searched if some could not; `invalidOptions` for the
+    ///   beginning of several ids.
     func item(_ id: String) async throws(StorageError) -> Item {
         if let item = await exactItem(id) { return item }
         let all = await items()
         let found = all.found.filter { $0.id.hasPrefix(id) }
-        guard !id.isEmpty, let item = found.first, found.count == 1 else {
+        guard found.count < 2 || id.isEmpty else {
+            throw StorageError(
+                .invalidOptions, "the ids of \(found.count) values that are put aside begin with '\(id)'",
+                hint: "give more of the id; see: \(kind == .conflict ? command : "\(command) list")")
+        }
+        guard !id.isEmpty, let item = found.first else {
             throw StorageError(
                 .notFound,
-                "\(found.isEmpty || id.isEmpty ? "nothing" : "more than one value") put aside has the id '\(id)'"
+                "nothing put aside has the id '\(id)'"
                     + all.failures.prefix(1).map { "; not searched: \($0.message)" }.joined())
         }
         return item

@@ -118,6 +118,11 @@ extension StorageRouter {
 }
 
 extension StorageRouter {
+    /// The names of the stores that have served a domain before the configuration was changed, in order.
+    package func formerStores() async throws -> [String] {
+        RouteHistory(try await snapshot().settings.folders).stores
+    }
+
     /// Stops a diagnosis from reporting values that a store keeps of domains that it does not serve. The values stay.
     ///
     /// - Parameters:

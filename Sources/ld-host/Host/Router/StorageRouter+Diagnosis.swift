@@ -104,7 +104,10 @@ extension StorageAuditReport {
     ) async throws -> StorageAuditReport {
         let origin = Origin(await router.layers())
         var maker = AuditMaker(try await router.access(), selection: selection)
-        return try await maker.report(origin, keeping: limit, take)
+        var report = try await maker.report(origin, keeping: limit, take)
+        report.findings = await Diagnosis.besideKeys(
+            try await router.snapshot(), ofDomain: selection.domain, files: origin.configuration)
+        return report
     }
 
     /// All keys of all registered catalogs as text, in one flat list; the error if it cannot be made.

@@ -216,7 +216,8 @@ extension StorageRouter {
         let found = state.entries.filter { $0.id == KeyID(id) || (id.count >= 4 && "\($0.id)".hasPrefix(id)) }
         guard let entry = found.first, found.count == 1 else {
             throw StorageError(
-                .notFound, "\(ring.name) has \(found.isEmpty ? "no key" : "more than one key") '\(id)'",
+                found.isEmpty ? .notFound : .invalidOptions,
+                "\(ring.name) has \(found.isEmpty ? "no key" : "more than one key") '\(id)'",
                 hint: "run: ld-host keys list")
         }
         return entry

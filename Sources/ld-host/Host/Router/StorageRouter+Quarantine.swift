@@ -53,7 +53,7 @@ extension StorageRouter {
 
     /// The value with an id, or with the only id that begins so, and its bytes.
     ///
-    /// - Throws: `notFound`; what reading the value throws.
+    /// - Throws: `notFound`; `invalidOptions` if several ids begin so; what reading the value throws.
     public func quarantinedValue(_ id: String) async throws -> QuarantinedValue.Content {
         try await putAside(id, .undecodable)
     }

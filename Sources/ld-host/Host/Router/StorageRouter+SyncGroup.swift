@@ -64,9 +64,9 @@ extension StorageRouter {
     ///   - recoveryCode: The group's recovery code. With it, nothing counts that the other device has done and that
     ///     this one does not know, not even that it has removed this one. Without it, of two devices that remove each
     ///     other, the one stays whose removal other members knew first, or else the one that is longer in the group.
-    /// - Throws: `notFound` if there is no such device, or there are several; `unsupported` for this device, which
-    ///   ``leaveSyncGroup(offline:)`` takes out of the group; `invalidOptions` and `permissionDenied` for a mistyped
-    ///   code and that of another group.
+    /// - Throws: `notFound` if there is no such device, `invalidOptions` if there are several; `unsupported` for this
+    ///   device, which ``leaveSyncGroup(offline:)`` takes out of the group; `invalidOptions` and `permissionDenied` for
+    ///   a mistyped code and that of another group.
     @discardableResult
     public func removeSyncMember(_ id: String, recoveryCode: String? = nil) async throws -> SyncReport {
         let device = try await syncDevice()
@@ -75,7 +75,7 @@ extension StorageRouter {
             let found = members.filter { $0.isMeant(by: id) }
             guard let member = found.first, found.count == 1 else {
                 throw StorageError(
-                    .notFound,
+                    found.isEmpty ? .notFound : .invalidOptions,
                     "\(found.isEmpty ? "no device" : "more than one device") of the sync group has the id or the name "
                         + "'\(id)'",
                     hint: "list them with: ld-host sync devices")

@@ -91,7 +91,7 @@ package struct HostSettings: Sendable {
     /// Whether the policies of keys apply to values that are only in this process's memory; not so in a router for an
     /// app's tests.
     package var sealsMemory: Bool
-    /// Whether the process ends after one command, so that a move to its memory would lose a value.
+    /// Whether the process ends after one command, which prints what failed: a move to its memory would lose a value.
     package var endsAfterCommand: Bool
     /// Whether to serve keys whose accessibility or access control cannot be enforced.
     package var isAccessibilityAdvisory: Bool

@@ -3,6 +3,7 @@ internal import CLinux
 internal import FoundationEssentials
 internal import Glibc
 package import LocalDataAPI
+internal import Synchronization
 
 /// Gets the key of a sealed store from its configured source. Every call may wait, some of them for a person.
 struct KeySource: Sendable {
@@ -115,6 +116,11 @@ struct KeySource: Sendable {
 package enum Terminal {
     /// The longest answer, in bytes.
     private static let longest = 64 << 10
+    /// What takes a line away that the terminal shows only for a while, so that a prompt has one of its own.
+    private static let clearing = Mutex<(@Sendable () -> Void)?>(nil)
+
+    /// Lets every prompt begin with a call of `clear`.
+    package static func beforePrompts(_ clear: @escaping @Sendable () -> Void) { clearing.withLock { $0 = clear } }
 
     /// Prompts at the terminal. The answer is kept in memory that is cleared.
     ///
@@ -144,6 +150,7 @@ package enum Terminal {
         let when = isHidden ? TCSAFLUSH : TCSADRAIN
         tcsetattr(terminal, when, &typing)
         defer { tcsetattr(terminal, when, &settings) }
+        clearing.withLock { $0 }?()
         _ = Array(prompt.utf8).withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
         var count = 0
         let line = try SecretBytes(count: longest) { (line) throws(StorageError) in

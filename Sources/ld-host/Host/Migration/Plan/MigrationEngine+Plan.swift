@@ -50,7 +50,8 @@ extension MigrationEngine {
             }
             if let error = entry.error {
                 dependants.fail(migration.id)
-                snapshot.log(.error, "migration", error.message)
+                // A command prints its report.
+                if !snapshot.settings.endsAfterCommand { snapshot.log(.error, "migration", error.message) }
             }
             entries.append(entry)
             report(1, 1)

@@ -350,7 +350,7 @@ extension RouterReplica {
             if let loser = change.loser {
                 parts += try Quarantine(access: StoreAccess(snapshot: snapshot), kind: .conflict).changes(
                     keeping: loser.data, loser.attributes, of: key.key, key.resolved,
-                    reason: "lost to another device's version; it was written by device \(loser.version.author)")
+                    reason: reason(of: loser))
             }
         }
         switch change.parked {
@@ -361,6 +361,20 @@ extension RouterReplica {
         case .discard: parts.append(try SyncPlace.parked(change.name, in: store).changing(to: nil))
         }
         return parts
+    }
+
+    /// Which of two versions a lost one is, for a person.
+    private func reason(of loser: SyncLoser) -> String {
+        let written = "written by \(called(loser.version.author))"
+        guard let winner = loser.winner else { return "\(written); the group has no value there any more" }
+        guard winner.author != loser.version.author else { return "\(written), which has written a later version" }
+        return "\(written); it lost to the version of \(called(winner.author))"
+    }
+
+    /// A device as `ld-host sync devices` lists it, or by its id.
+    private func called(_ device: DeviceID) -> String {
+        let name = group.log.state.device(device).map { "'\($0.name)'" } ?? "device \(device)"
+        return device == group.me ? "\(name) (this device)" : name
     }
 }
 

@@ -85,6 +85,7 @@ extension SyncDevice {
             try turn.group.takePart()
             let isGroupNews = turn.group.hasDueRecords
             try turn.group.publish(to: turn.carrier)
+            noteSync(at: now())
             let isDue = !turn.engine.isJoining && !turn.engine.duties.isSubset(of: turn.engine.tooLarge)
             guard isGroupNews || wasJoining && !turn.engine.isJoining || isDue else { return }
         }
@@ -146,9 +147,27 @@ extension SyncDevice {
         }
         defer { turn.engine.applied = { _ in } }
         try body()
-        report = SyncReport(of: turn, without: leftOut)
+        report = reported(turn)
         report.changed = addresses
         report.conflicts = turn.engine.counts.conflicts - before
+    }
+
+    private func reported(_ turn: Turn) -> SyncReport {
+        var report = SyncReport(of: turn, without: leftOut)
+        report.lastSync = lastSync
+        return report
+    }
+
+    /// When this device last read what the transport had. Kept beside the values it would be one more durable write
+    /// each time; it is for people only.
+    private var lastSync: Date? {
+        let number = try? syncTime.shared { (file) throws(StorageError) in try file.number() }
+        return number.flatMap { $0 > 0 ? Date(timeIntervalSince1970: Double($0) / 1000) : nil }
+    }
+
+    /// - Parameter time: Milliseconds since 1970 UTC; 0 for a device that is in no group.
+    func noteSync(at time: UInt64) {
+        try? syncTime.exclusive { (file) throws(StorageError) in try file.setNumber(time) }
     }
 
     /// Reports without asking the transport.
@@ -157,7 +176,7 @@ extension SyncDevice {
             try Self.requireMember(turn.group)
             try turn.engine.observe()
             try turn.engine.findTooLarge()
-            return SyncReport(of: turn, without: leftOut)
+            return reported(turn)
         }
     }
 

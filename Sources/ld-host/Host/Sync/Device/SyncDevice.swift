@@ -40,6 +40,8 @@ final class SyncDevice: @unchecked Sendable {
     let machine: @Sendable () -> String?
     private let lane = CallLane(width: 1, timeout: nil, threads: .own)
     private let lock: FileLock
+    /// The file with the time of the last sync.
+    let syncTime: FileLock
     /// The number of the latest move between stores when this was made.
     private let knownMoves: Int
     /// What the last turn left, the number of that turn, and what it stored as the standing.
@@ -91,6 +93,7 @@ final class SyncDevice: @unchecked Sendable {
         transport = try slot.openIfNeeded()
         keychain = try snapshot.rings.value(HostSettings.Encryption.defaultService, SyncMembership.account)
         lock = Self.lock(snapshot.settings.folders)
+        syncTime = FileLock("\(snapshot.settings.folders.state)/sync.time", patience: .seconds(1))
         knownMoves = try MovedDomains(snapshot.settings.folders).last
     }
 
@@ -274,6 +277,7 @@ extension SyncDevice {
         // The keys first: without the log they would look like somebody else's. What is left of the rest goes when this
         // device enters a group.
         try keychain.remove()
+        noteSync(at: 0)
         try keepStanding(nil)
         try forgetEntries()
         try file.setNumber(try file.number() &+ 1)

@@ -1,3 +1,4 @@
+public import FoundationEssentials
 public import LocalDataAPI
 
 /// How far this device's sync has come.
@@ -55,6 +56,9 @@ public struct SyncReport: Hashable, Sendable {
     public var conflicts: Int
     /// What was refused.
     public var refused: Refused
+    /// When this device last read what the transport had; `nil` if that is not known. What others have published since
+    /// is in no report.
+    public var lastSync: Date?
 }
 
 /// A device of the sync group.

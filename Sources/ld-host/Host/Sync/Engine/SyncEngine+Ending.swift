@@ -153,7 +153,9 @@ extension SyncEngine {
         let isThere = entry.published.contains { $0.key != group.me && $0.value.kind == .value }
         if !local.isChanged, let state = local.entry.state, !(state.isShared && isThere) {
             change.loser = local.value.map {
-                SyncLoser(address: entry.address, version: state.version, data: $0.data, attributes: $0.attributes)
+                SyncLoser(
+                    address: entry.address, version: state.version, winner: nil, data: $0.data,
+                    attributes: $0.attributes)
             }
             removeValue(local, &change)
         }

@@ -59,14 +59,16 @@ extension SyncEngine {
         if loses || state.isLess(than: remote.version, hash) {
             change.loser = local.value.map {
                 SyncLoser(
-                    address: local.entry.address, version: state.version, data: $0.data, attributes: $0.attributes)
+                    address: local.entry.address, version: state.version, winner: remote.version, data: $0.data,
+                    attributes: $0.attributes)
             }
             // A version that nobody else has seen is not one that the winner has replaced.
             return try take(remote, hash, isWeak ? SyncHistory() : state.history, local, change)
         }
         change.loser = remote.value.map {
             SyncLoser(
-                address: local.entry.address, version: remote.version, data: $0.data, attributes: $0.attributes)
+                address: local.entry.address, version: remote.version, winner: state.version, data: $0.data,
+                attributes: $0.attributes)
         }
         state.history.add(remote.history)
         change.entry?.state = state

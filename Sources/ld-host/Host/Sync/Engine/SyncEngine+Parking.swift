@@ -49,7 +49,8 @@ extension SyncEngine {
         change.parked = .discard
         guard let value = parked.value, change.loser == nil, !remote.history.includes(parked.version) else { return }
         change.loser = SyncLoser(
-            address: change.address, version: parked.version, data: value.data, attributes: value.attributes)
+            address: change.address, version: parked.version, winner: remote.version, data: value.data,
+            attributes: value.attributes)
     }
 
     func parkedVersion(_ name: String) throws(StorageError) -> RemoteVersion? {

@@ -48,7 +48,8 @@ extension SyncEngine {
             let value = remote.value, try group.hash(of: value.data, value.attributes) != local.hash
         {
             change.loser = SyncLoser(
-                address: address, version: remote.version, data: value.data, attributes: value.attributes)
+                address: address, version: remote.version, winner: local.version, data: value.data,
+                attributes: value.attributes)
         }
         let refused = try commit([change])
         if !refused.isEmpty { throw StorageError(.busy, "a value changed while sync changed it") }
@@ -74,7 +75,8 @@ extension SyncEngine {
             let entry = entries[name], entry.state?.version != version
         else { return nil }
         var change = SyncChange(name: name, entry: entry)
-        change.loser = SyncLoser(address: address, version: version, data: data, attributes: attributes)
+        change.loser = SyncLoser(
+            address: address, version: version, winner: entry.state?.version, data: data, attributes: attributes)
         return change
     }
 }

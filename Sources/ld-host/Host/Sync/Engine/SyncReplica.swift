@@ -44,6 +44,8 @@ package struct SyncOrigin: Sendable {
 package struct SyncLoser: Sendable {
     package let address: String
     package let version: SyncVersion
+    /// The version that it lost against; `nil` if the group has no value any more.
+    package let winner: SyncVersion?
     package let data: Data
     package let attributes: ValueAttributes
 }
