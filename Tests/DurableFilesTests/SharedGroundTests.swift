@@ -22,6 +22,22 @@ struct SharedGroundTests {
         try #require(chmod(shared, 0o2770) == 0)
     }
 
+    @Test("advice to change a mode is only for what is the user's own, and not for a sticky folder, as /tmp is root's")
+    func advice() throws {
+        func isOwn(_ mode: mode_t, of user: uid_t) throws -> Bool {
+            try #require(chmod(shared, mode) == 0)
+            var status = stat()
+            try #require(lstat(shared, &status) == 0)
+            return Ownership.isOwn(status, of: user)
+        }
+        #expect(try isOwn(0o777, of: geteuid()) && isOwn(0o2770, of: geteuid()))
+        #expect(try !isOwn(0o1777, of: geteuid()) && !isOwn(0o1770, of: geteuid()))
+        #expect(try !isOwn(0o777, of: geteuid() + 1) && !isOwn(0o700, of: geteuid() + 1))
+        var temporary = stat()
+        try #require(lstat("/tmp", &temporary) == 0)
+        #expect(!Ownership.isOwn(temporary, of: 0) && !Ownership.isOwn(temporary, of: geteuid()))
+    }
+
     private func refused(_ link: String, _ body: () throws -> Void) {
         do {
             try body()

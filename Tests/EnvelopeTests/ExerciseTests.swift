@@ -1,6 +1,6 @@
 import FoundationEssentials
-import FuzzExercise
 import LocalDataAPI
+import ReaderExercise
 import TestSupport
 import Testing
 

@@ -7,13 +7,15 @@ import Testing
 /// no LocalData variable.
 @Suite("An app in a package of its own")
 struct AppTests {
-    @Test("keeps values at once, encrypted ones with the plugins beside it, and stays with its first store")
-    func worksAtOnce() throws {
-        let app = try App()
+    @Test(
+        "keeps values at once, encrypted ones with the plugins beside it, and stays with its first store",
+        arguments: BuildSystem.allCases)
+    func worksAtOnce(_ system: BuildSystem) throws {
+        let app = try App(system)
         defer { app.remove() }
-        try NestedPackages.build { scratch in
-            try app.swift("build", "--package-path", app.package, "--scratch-path", scratch)
-            try app.takeFrom("\(scratch)/debug", "SettingsApp")
+        try system.build { scratch in
+            try app.swift("build", in: scratch)
+            try app.takeFrom(app.products(in: scratch), "SettingsApp")
         }
 
         let alone = try app.run()
@@ -21,15 +23,17 @@ struct AppTests {
         #expect(alone.errorText.contains("no plugin offers the crypto component 'openssl'"))
         #expect(alone.errorText.contains("run 'swift package localdata plugins' to put the plugins beside the program"))
 
-        let built = try NestedPackages.build { scratch in
-            let files = try app.swift(
-                "package", "--package-path", app.package, "--scratch-path", scratch, "localdata", "plugins",
-                "--plugins", "SQLiteStore,OpenSSLCrypto")
-            for name in ["libSQLiteStore.so", "libOpenSSLCrypto.so"] { try app.takeFrom("\(scratch)/debug", name) }
-            return files
+        let libraries = ["libSQLiteStore.so", "libOpenSSLCrypto.so"]
+        try system.build { scratch in
+            let built = try app.swift(
+                "package", in: scratch, "localdata", "plugins", "--plugins", "SQLiteStore,OpenSSLCrypto")
+            let products = try app.products(in: scratch)
+            for name in libraries {
+                #expect(built.contains("\(products)/\(name)\n"), "\(built)")
+                try app.takeFrom(products, name)
+            }
         }
         #expect(try app.host("get", "userDefaults:SettingsApp/theme") == "\"dark\"")
-        for name in ["libSQLiteStore.so", "libOpenSSLCrypto.so"] { #expect(built.contains("/debug/\(name)\n")) }
         #expect(try app.run().lines == ["dark", "token123"])
 
         // The SQLite store now exists and would serve this domain. Values in files must not disappear.
@@ -42,8 +46,10 @@ struct AppTests {
         #expect(starter.contains("userDefaults: \"file\""))
     }
 
-    @Test("prints both values at the first swift run of a reader who does what the README says, in its order")
-    func worksAsTheReadmeSays() throws {
+    @Test(
+        "prints both values at the first swift run of a reader who does what the README says, in its order",
+        arguments: BuildSystem.allCases)
+    func worksAsTheReadmeSays(_ system: BuildSystem) throws {
         let readme = try Repository.text("README.md")
         let section = try #require(readme.split(separator: "## In an app").last)
         let program = try Repository.text("Examples/SettingsApp/Sources/SettingsApp/SettingsApp.swift")
@@ -53,27 +59,24 @@ struct AppTests {
         let places = try steps.map { try #require($0) }
         #expect(places == places.sorted())
 
-        let app = try App()
+        let app = try App(system)
         defer { app.remove() }
-        let end = try NestedPackages.build { scratch in
-            let package = ["--package-path", app.package, "--scratch-path", scratch]
-            let plugins = try app.start("package", package + ["localdata", "plugins"])
-            try #require(plugins.outcome == .exited(code: 0), "\(plugins.errorText.suffix(4000))")
-            let built = try app.start("build", package)
-            try #require(built.outcome == .exited(code: 0), "\(built.errorText.suffix(4000))")
-            return try app.run("\(scratch)/debug/SettingsApp")
+        let end = try system.build { scratch in
+            try app.swift("package", in: scratch, "localdata", "plugins")
+            try app.swift("build", in: scratch)
+            return try app.run("\(app.products(in: scratch))/SettingsApp")
         }
         #expect(end.lines == ["dark", "token123"], "\(end.errorText)")
     }
 
     @Test("refuses a plugin, a product and a command that do not exist, and a folder that is no bundle")
     func refuses() throws {
-        let app = try App()
+        let system = BuildSystem.native
+        let app = try App(system)
         defer { app.remove() }
-        try NestedPackages.build { (scratch) throws in
+        try system.build { (scratch) throws in
             func failure(_ arguments: String...) throws -> String {
-                let end = try app.start(
-                    "package", ["--package-path", app.package, "--scratch-path", scratch, "localdata"] + arguments)
+                let end = try app.start("package", in: scratch, ["localdata"] + arguments)
                 #expect(end.outcome != .exited(code: 0))
                 return end.errorText
             }
@@ -88,15 +91,28 @@ struct AppTests {
     }
 
     @Test(
-        "is a folder that runs in a root with only libc, with files, SQLite and an encrypted key",
-        .enabled(if: TestRun.isTorture))
-    func isBundled() throws {
-        let app = try App()
+        "is a folder that runs in a root with only libc, with files, SQLite and an encrypted key; it may have any plugin",
+        .enabled(if: TestRun.isTorture), arguments: BuildSystem.allCases)
+    func isBundled(_ system: BuildSystem) throws {
+        let app = try App(system)
         defer { app.remove() }
-        let bundle = "\(app.folder)/bundle"
+        let (bundle, scratch) = ("\(app.folder)/bundle", "\(app.folder)/build")
+        let help = try app.swift("package", in: scratch, "localdata", "--help")
+        let known = try #require(help.firstMatch(of: /Plugins are (.+)\./)?.output.1).split(separator: ", ")
+        try #require(known.count > 5)
         try app.swift(
-            "package", "--package-path", app.package, "--scratch-path", "\(app.folder)/build", "localdata", "bundle",
-            "--to", bundle)
+            "package", in: scratch, "localdata", "bundle", "--to", bundle, "--plugins", known.joined(separator: ","))
+        // The linker removes what nothing in a file calls, but no plugin's entry.
+        for plugin in known {
+            let shown = try app.host("plugins", "inspect", "\(bundle)/lib/localdata/plugins/lib\(plugin).so")
+            #expect(shown.contains(", ABI 1."), "\(shown)")
+        }
+        for file in known.map({ "lib/localdata/plugins/lib\($0).so" }) + ["bin/SettingsApp"] {
+            let content = try #require(FileManager.default.contents(atPath: "\(bundle)/\(file)"))
+            for folder in [Repository.root, app.folder] {
+                #expect(content.firstRange(of: folder.utf8) == nil, "\(file) names \(folder)")
+            }
+        }
         let root = try app.emptyRoot()
         try FileManager.default.moveItem(atPath: bundle, toPath: "\(root)/app")
         for _ in 0..<2 {
@@ -110,11 +126,13 @@ struct AppTests {
 /// A package with the README's app, and a home for it.
 private struct App {
     let folder: String
+    private let system: BuildSystem
     var package: String { "\(folder)/SettingsApp" }
     var home: String { "\(folder)/home" }
     private var program: String { "\(folder)/installed" }
 
-    init() throws {
+    init(_ system: BuildSystem) throws {
+        self.system = system
         folder = try TemporaryFolder.make(named: "localdata-app")
         let source = "\(Repository.root)/Examples/SettingsApp"
         for path in [home, program, "\(package)/Sources/SettingsApp"] { try TemporaryFolder.makeFolder(path) }
@@ -128,18 +146,21 @@ private struct App {
 
     func remove() { try? FileManager.default.removeItem(atPath: folder) }
 
-    func start(_ command: String, _ arguments: [String]) throws -> ChildProcess.Completion {
-        try ChildProcess(
-            "/usr/bin/env", arguments: ["swift", command] + arguments, environment: TestRun.environment
-        ).run(deadline: .seconds(900))
+    func start(_ command: String, in scratch: String, _ arguments: [String]) throws -> ChildProcess.Completion {
+        try system.run([command, "--package-path", package, "--scratch-path", scratch] + system.options + arguments)
     }
 
     @discardableResult
-    func swift(_ command: String, _ arguments: String...) throws -> String {
-        let end = try start(command, arguments)
+    func swift(_ command: String, in scratch: String, _ arguments: String...) throws -> String {
+        let end = try start(command, in: scratch, arguments)
         let output = String(decoding: end.output, as: UTF8.self)
         try #require(end.outcome == .exited(code: 0), "\(output.suffix(4000))\(end.errorText.suffix(4000))")
         return output
+    }
+
+    /// The folder where the build puts products.
+    func products(in scratch: String) throws -> String {
+        try String(#require(swift("build", in: scratch, "--show-bin-path").split(separator: "\n").last))
     }
 
     /// Copies a product beside the program.

@@ -10,21 +10,18 @@ struct BuiltExample {
     /// The folder of the example's program or plugin.
     var products: String { "\(folder)/products" }
 
-    init(_ name: String) throws {
+    init(_ name: String, by system: BuildSystem = .native) throws {
         folder = try TemporaryFolder.make(named: "localdata-\(name)")
         let products = products
         try TemporaryFolder.makeFolder(products)
-        try NestedPackages.build { scratch in
+        try system.build { scratch in
             func swiftBuild(_ options: String...) throws -> String {
-                let build = try ChildProcess(
-                    "/usr/bin/env",
-                    arguments: [
-                        "swift", "build", "--package-path", "\(Repository.root)/Examples/\(name)",
-                        "--scratch-path", scratch,
-                    ] + options, environment: TestRun.environment
-                ).run(deadline: .seconds(900))
+                let build = try system.run(
+                    [
+                        "build", "--package-path", "\(Repository.root)/Examples/\(name)", "--scratch-path", scratch,
+                    ] + system.options + options)
                 let output = String(decoding: build.output.suffix(4000), as: UTF8.self)
-                try #require(build.outcome == .exited(code: 0), "\(output)")
+                try #require(build.outcome == .exited(code: 0), "\(output)\(build.errorText.suffix(4000))")
                 return output
             }
             _ = try swiftBuild()

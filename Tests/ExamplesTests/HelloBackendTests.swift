@@ -5,9 +5,11 @@ import Testing
 
 @Suite("The hello example")
 struct HelloBackendTests {
-    @Test("is built as a package of its own, passes the kit, and serves a key through a host that was built elsewhere")
-    func servesAKey() async throws {
-        let example = try BuiltExample("HelloBackend")
+    @Test(
+        "is built as a package of its own, passes the kit, and serves a key through a host that was built elsewhere",
+        arguments: BuildSystem.allCases)
+    func servesAKey(_ system: BuildSystem) async throws {
+        let example = try BuiltExample("HelloBackend", by: system)
         defer { example.remove() }
         try conforms(example)
         try servesAsTheReadmeShows(example)

@@ -92,6 +92,7 @@ struct PasswordTests {
         let error = #expect(throws: StorageError.self) { try store.get("name") }
         #expect(error?.code == .permissionDenied)
         #expect(error?.message.contains("\(folder.path)/password") ?? false)
+        #expect(error?.hint == "take it away from them: chmod 600 '\(folder.path)/password'")
     }
 
     @Test("does not appear in an error if it is wrong")

@@ -22,6 +22,12 @@ package enum Ownership {
         return (group, others)
     }
 
+    /// Whether advice may tell a user to change the mode of a file or folder: only of the user's own. A sticky folder
+    /// is for several users, as `/tmp` is, which is root's own.
+    package static func isOwn(_ status: stat, of user: uid_t) -> Bool {
+        status.st_uid == user && !(status.st_mode & S_IFMT == S_IFDIR && status.st_mode & S_ISVTX != 0)
+    }
+
     /// Whether a group is the user's private one: the user's group by the user database, of the user's name, and
     /// without other members. Debian's and Fedora's users have one each, and a umask of 002.
     package static func isOwn(_ group: gid_t, of user: uid_t) -> Bool {

@@ -86,7 +86,8 @@ package struct SecretFile: Sendable {
         guard Ownership.isSecret(status) || isCredential && isOwn && status.st_mode & 0o007 == 0 else {
             throw StorageError(
                 .permissionDenied, "other users can read the \(kind) '\(path)'",
-                hint: "take it away from them: chmod 600 '\(path)'")
+                hint: Ownership.isOwn(status, of: geteuid())
+                    ? "take it away from them: chmod 600 '\(path)'" : "use a copy of your own, with mode 600")
         }
     }
 

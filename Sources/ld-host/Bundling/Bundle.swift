@@ -28,8 +28,9 @@ struct Bundle {
             try files.createDirectory(at: staged.appending(path: path), withIntermediateDirectories: true)
         }
         for name in executables {
-            let program = try manager.artifact(of: name, .executable, parameters("$ORIGIN/../lib/localdata/runtime"))
-            try add(program, to: staged.appending(path: "bin"), staged)
+            let runPath = "$ORIGIN/../lib/localdata/runtime"
+            let program = try manager.artifact(of: name, .executable, parameters(runPath))
+            try add(program, to: staged.appending(path: "bin"), staged, runPath)
             for resources in try files.contentsOfDirectory(atPath: program.deletingLastPathComponent().path())
             where resources.hasSuffix(".resources") {
                 try files.copyItem(
@@ -38,11 +39,12 @@ struct Bundle {
             }
         }
         for plugin in options.plugins {
-            var parameters = parameters("$ORIGIN/../runtime")
+            let runPath = "$ORIGIN/../runtime"
+            var parameters = parameters(runPath)
             // Without one, the linker records where it put the file.
             parameters.otherLinkerFlags.append("-soname=lib\(plugin).so")
             let file = try manager.artifact(of: plugin, .dynamicLibrary, parameters)
-            try add(file, to: staged.appending(path: "lib/localdata/plugins"), staged)
+            try add(file, to: staged.appending(path: "lib/localdata/plugins"), staged, runPath)
         }
         try place.put(staged)
         print("\(folderURL.path(percentEncoded: false)): \(executables.joined(separator: ", "))")
@@ -60,8 +62,8 @@ struct Bundle {
         return options.products.isEmpty ? known : options.products
     }
 
-    /// How to build what looks for libraries in a folder only, and there first; what it needs, too (which only DT_RPATH
-    /// does). Nothing in it names a path of this machine.
+    /// How to build what looks for libraries in a folder first; what it needs, too (which only DT_RPATH does). A build
+    /// system may add folders of this machine, which ``RunPath`` removes.
     private func parameters(_ runPath: String) -> PackageManager.BuildParameters {
         var parameters = options.parameters
         parameters.otherSwiftcFlags = ["-no-toolchain-stdlib-rpath"]
@@ -69,8 +71,14 @@ struct Bundle {
         return parameters
     }
 
-    private func add(_ file: URL, to folder: URL, _ bundle: URL) throws {
-        try files.copyItem(at: file, to: folder.appending(path: file.lastPathComponent))
+    /// Puts a file and the libraries that it needs into the bundle, with the run path as its only one.
+    private func add(_ file: URL, to folder: URL, _ bundle: URL, _ runPath: String) throws {
+        let copy = folder.appending(path: file.lastPathComponent)
+        try files.copyItem(at: file, to: copy)
+        var own = try RunPath(of: copy)
+        try own.keep(runPath)
+        // Not atomically: the file keeps its mode.
+        try own.data.write(to: copy)
         for library in try libraries(of: file) {
             let copy = bundle.appending(path: "lib/localdata/runtime/\(library.name)")
             guard !files.fileExists(atPath: copy.path(percentEncoded: false)) else { continue }

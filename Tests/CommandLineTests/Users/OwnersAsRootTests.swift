@@ -86,6 +86,34 @@ import Testing
                 "stores.s.sealing.source=keyFile", "-c", "stores.s.sealing.path=\(folder)/\(name)", "-c",
                 "domains.fileSystem=s", "set", "fileSystem/a", "1")
             #expect((ending.status == 0) == isFine, "\(name): \(ending.errors)")
+            #expect(!ending.errors.contains("chmod"), "\(name): \(ending.errors)")
+        }
+    }
+
+    @Test("no advice tells a user to change the mode of root's files or folders")
+    func advice() throws {
+        let folder = "\(users.folder)/given"
+        let root = Users.User(number: 0, group: 0, home: user.home)
+        try users.makeFolder(folder, 0o777, root)
+        try users.makeFile("\(users.folder)/list", "[]".utf8, 0o666, root)
+        try users.makeFile("\(users.folder)/password", "a password".utf8, 0o644, root)
+        try users.makeFile("\(users.folder)/plugin.so", "".utf8, 0o666, root)
+        try users.makeFile("\(users.folder)/closed.so", "".utf8, 0o600, root)
+        let words = [
+            "-c stores.s.component=file -c stores.s.options.root=\(folder)/values -c domains.fileSystem=s doctor":
+                "\(folder) above",
+            "-c migrations.packs.p.component=standard -c migrations.packs.p.options.file=\(users.folder)/list migrate plan":
+                "can be written by others",
+            "-c stores.s.component=postgresql -c stores.s.options.uri=postgresql://ann@127.0.0.1:1/ann "
+                + "-c stores.s.options.passwordFile=\(users.folder)/password -c domains.fileSystem=s get fileSystem/a":
+                "other users can read",
+            "plugins inspect \(users.folder)/plugin.so": "is writable by its group and others",
+            "plugins inspect \(users.folder)/closed.so": "Permission denied",
+        ]
+        for (line, finding) in words {
+            let ending = try users.shell(user, "ld-host \(line) 2>&1")
+            #expect(ending.text.contains(finding), "\(ending.text)")
+            #expect(!ending.text.contains("chmod") && !ending.text.contains("chown"), "\(ending.text)")
         }
     }
 }

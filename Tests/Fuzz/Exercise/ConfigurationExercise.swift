@@ -1,6 +1,7 @@
 import FoundationEssentials
 import JSON
 import LocalDataAPI
+import ReaderExercise
 
 @testable import LocalDataHost
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LocalDataAPI
+import ReaderExercise
 
 @testable import HostClients
 @testable import LocalDataHost

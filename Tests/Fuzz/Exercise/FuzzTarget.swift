@@ -1,4 +1,5 @@
 import FoundationEssentials
+import ReaderExercise
 
 /// A kind of input from outside, and the promises of its readers for any bytes: they return or throw and never trap,
 /// two ways to read the same bytes agree, and accepted input encodes back.

@@ -1,6 +1,7 @@
 import ByteCoding
 import FoundationEssentials
 import LocalDataAPI
+import ReaderExercise
 
 @testable import DurableFiles
 @testable import LocalDataHost

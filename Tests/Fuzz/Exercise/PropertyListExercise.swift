@@ -1,6 +1,7 @@
 import FoundationEssentials
 import JSON
 import LocalDataAPI
+import ReaderExercise
 
 @testable import MigrationManifest
 
@@ -65,7 +66,7 @@ enum Likeness {
     static func require(_ json: JSON, _ value: AnyCodable, _ promise: String) throws {
         switch (json.content, value.content) {
         case (.array(let left), .array(let right)):
-            try FuzzExercise.require(left.count == right.count, promise)
+            try ReaderExercise.require(left.count == right.count, promise)
             for (left, right) in zip(left, right) { try require(left, right, promise) }
         case (.object(let object), .dictionary(let members)):
             // Two spellings of one character are two names here, but one name there.
@@ -74,13 +75,13 @@ enum Likeness {
                 let isUnique = object.members.count { $0.name == member.name } == 1
                 if isUnique { try require(member.value, other, promise) }
             }
-        case (.number(let text), .int(let number)): try FuzzExercise.require(Double(text) == Double(number), promise)
+        case (.number(let text), .int(let number)): try ReaderExercise.require(Double(text) == Double(number), promise)
         case (.number(let text), .double(let number)):
             // A float has as many digits as it takes to distinguish floats.
             let isFloat = Double(Float(number)) == number && Float(text) == Float(number)
-            try FuzzExercise.require(Double(text) == number || isFloat, promise)
-        case (.bool(let left), .bool(let right)): try FuzzExercise.require(left == right, promise)
-        case (.string(let left), .string(let right)): try FuzzExercise.require(left == right, promise)
+            try ReaderExercise.require(Double(text) == number || isFloat, promise)
+        case (.bool(let left), .bool(let right)): try ReaderExercise.require(left == right, promise)
+        case (.string(let left), .string(let right)): try ReaderExercise.require(left == right, promise)
         case (.null, .null): break
         // Bytes and dates are strings and numbers only in JSON.
         default: throw Violation("\(promise): \(json.kind)")

@@ -3,6 +3,7 @@ import DurableFiles
 import FoundationEssentials
 import Glibc
 import LocalDataAPI
+import ReaderExercise
 
 @testable import FolderSync
 

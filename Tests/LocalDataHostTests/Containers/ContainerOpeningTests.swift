@@ -114,6 +114,15 @@ private struct Reentrant: UserDefaultsContainer {
         _ = consume held
     }
 
+    @Test("a folder of another user is not locked, and no advice names it", .enabled(if: geteuid() == 0))
+    func strangersFolderAsRoot() throws {
+        let folder = try TemporaryFolder()
+        try #require(chown(folder.path, 12345, 12345) == 0)
+        let error = try #require(throws: StorageError.self) { _ = try FileLock(folder.path).holdFolder() }
+        #expect(error.code == .permissionDenied && error.message.contains("belongs to uid 12345"), "\(error)")
+        #expect(error.hint.hasPrefix("use a folder of your own") && !error.hint.contains(folder.path), "\(error.hint)")
+    }
+
     @Test("a container that names itself in migratesAfter is refused")
     func circle() async throws {
         struct Circle: UserDefaultsContainer {

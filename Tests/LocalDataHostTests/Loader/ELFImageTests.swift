@@ -165,6 +165,20 @@ struct ELFImageTests {
         }
     }
 
+    @Test(
+        "a file that the user may not read is refused, with a command only for the user's own",
+        .enabled(if: geteuid() != 0, "root may read every file"))
+    func closed() throws {
+        try PluginScratch.with { scratch in
+            let path = try scratch.file("plugin.so")
+            try #require(chmod(path, 0o200) == 0)
+            let own = try PluginScratch.refusal { try ELFImage(FileTrust.check(path)) }
+            #expect(own.hint == "run: chmod u+r,go+r '\(path)'")
+            let roots = try PluginScratch.refusal { try ELFImage(FileTrust.check("/etc/shadow")) }
+            #expect(roots.hint == "ask uid 0, its owner, to let you read it")
+        }
+    }
+
     @Test("a file that becomes shorter while it is read is an error, not a signal")
     func shrinks() throws {
         try PluginScratch.with { scratch in

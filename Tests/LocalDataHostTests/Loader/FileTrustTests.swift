@@ -8,6 +8,8 @@ import Testing
 struct FileTrustTests {
     private static let isRoot = geteuid() == 0
     private static let stranger: uid_t = 4242
+    /// The advice where no command of the user's helps.
+    private static let otherwise = "if you trust it, use a copy in a folder that only you can write to"
 
     @Test("a file of ours below folders of ours is trusted, with its identity")
     func trusted() throws {
@@ -154,7 +156,7 @@ struct FileTrustTests {
             try #require(chown(folder, Self.stranger, 0) == 0)
             let above = try PluginScratch.refusal { try FileTrust.check(path) }
             #expect(above.message.contains("is below the folder \(folder), which is owned by uid 4242"))
-            #expect(above.hint.hasSuffix("run: chown 0 '\(folder)'"))
+            #expect(above.hint == Self.otherwise)
         }
     }
 
@@ -166,6 +168,33 @@ struct FileTrustTests {
             #expect(try FileTrust.check(path, for: Self.stranger).path == path)
             let error = try PluginScratch.refusal { try FileTrust.check(path, for: 77) }
             #expect(error.message.hasSuffix("is owned by uid 4242, expected uid 77 or uid 0 (root)"))
+            #expect(error.hint == Self.otherwise)
+        }
+    }
+
+    @Test("no advice names a folder of another user")
+    func strangersFolder() throws {
+        try PluginScratch.with { scratch in
+            let folder = try scratch.folder("theirs")
+            let path = try scratch.file("theirs/plugin.so")
+            if Self.isRoot { try #require(chown(folder, 77, 77) == 0) }
+            let error = try PluginScratch.refusal { try FileTrust.check(path, for: Self.stranger) }
+            #expect(error.message.contains("is below the folder /") && error.message.contains("which is owned by uid"))
+            #expect(error.hint == Self.otherwise)
+        }
+    }
+
+    @Test("no advice names an open folder of root's to a user, or an open file", .enabled(if: isRoot))
+    func rootsOpenFolderAsRoot() throws {
+        try PluginScratch.with { scratch in
+            let folder = try scratch.folder("open")
+            let path = try scratch.file("open/plugin.so")
+            for (open, mode) in [(folder, mode_t(0o777)), (path, 0o666)] {
+                try #require(chmod(folder, 0o755) == 0 && chmod(open, mode) == 0)
+                let error = try PluginScratch.refusal { try FileTrust.check(path, for: Self.stranger) }
+                #expect(error.message.contains("is writable by its group and others"))
+                #expect(error.hint == Self.otherwise)
+            }
         }
     }
 

@@ -99,6 +99,10 @@ import Testing
             let path = try plugin(scratch, "/tmp/localdata-nobody-made-this/lib", from: "lib")
             let error = try PluginScratch.refusal { try inspect(path) }
             #expect(error.message.contains("'/tmp/localdata-nobody-made-this/lib'"), "\(error.message)")
+            // Not a command that would close /tmp.
+            #expect(
+                error.hint
+                    == "link the plugin without this run path, or make it a folder that only you can write to")
             _ = try plugin(scratch, "/usr/lib/localdata-missing", from: "lib")
             #expect(throws: Never.self) { try inspect(path) }
         }

@@ -221,7 +221,9 @@ extension FileLock {
             throw StorageError(
                 .permissionDenied,
                 "the folder '\(path)' belongs to uid \(status.st_uid), and is not shared by a group",
-                hint: "let its owner run: chmod g+rwxs,o-w '\(path)'")
+                hint:
+                    "use a folder of your own, or one that its owner made for a group: with the set-group-ID bit, and "
+                    + "not writable by others")
         }
         if flock(descriptor.raw, LOCK_EX | LOCK_NB) != 0 {
             guard ![EBADF, ENOLCK, EOPNOTSUPP, EINVAL].contains(errno) else { return nil }

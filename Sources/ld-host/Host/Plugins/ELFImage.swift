@@ -1,3 +1,4 @@
+import DurableFiles
 import Glibc
 import LocalDataAPI
 
@@ -53,10 +54,15 @@ package struct ELFImage: Sendable {
         let flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK
         guard let file = OwnedDescriptor(open(location.path, flags)) else {
             let number = errno
-            let quoted = PathText.shellQuoted(location.path)
+            var status = stat()
+            let isOwn = lstat(location.path, &status) == 0 && Ownership.isOwn(status, of: geteuid())
+            let closed =
+                isOwn
+                ? "run: chmod u+r,go+r \(PathText.shellQuoted(location.path))"
+                : "ask uid \(status.st_uid), its owner, to let you read it"
             throw StorageError.refusing(
                 location.path, "cannot be opened: \(StorageError.systemText(number))",
-                hint: number == EACCES ? "run: chmod u+r,go+r \(quoted)" : "")
+                hint: number == EACCES ? closed : "")
         }
         var status = stat()
         guard fstat(file.raw, &status) == 0, FileIdentity(status) == location.identity else {

@@ -14,6 +14,8 @@ package struct FileTrust: Sendable {
     let user: uid_t
     let asked: String
     let real: String
+    /// What to do about a file or folder that the user cannot or should not change.
+    var otherwise = "if you trust it, use a copy in a folder that only you can write to"
 
     /// Resolves the path and checks the file and its folders.
     ///
@@ -84,16 +86,13 @@ package struct FileTrust: Sendable {
         guard isFile || status.st_mode & S_IFMT == S_IFDIR else {
             throw refusal("was moved meanwhile: \(PathText.shown(path)) is no longer a folder", hint: "try again")
         }
-        // Not before they are needed: for each folder above each file they would take longer than the check.
+        // Not before it is needed: for each folder above each file it would take longer than the check.
         var subject: String { isFile ? "" : "is below the folder \(PathText.shown(path)), which " }
-        var quoted: String { PathText.shellQuoted(path) }
         guard Ownership.isTrusted(status, of: path, by: user) else {
             let allowed = user == 0 ? "uid 0 (root)" : "uid \(user) or uid 0 (root)"
-            let advice =
-                isFile ? "if you trust it" : "move the plugin to a folder of your own or, if you trust this one"
             throw refusal(
                 "\(subject)is owned by uid \(status.st_uid), expected \(allowed)",
-                hint: "\(advice), run: chown \(user) \(quoted)")
+                hint: Self.adoption(of: path, status, by: user) ?? otherwise)
         }
         guard let writers = Self.writers(status, besides: user) else { return }
         // In a sticky folder only the owner of an entry, or of the folder, can rename or remove the entry (unlink(2));
@@ -102,7 +101,19 @@ package struct FileTrust: Sendable {
         throw refusal(
             "\(subject)is writable by \(writers) (mode \(PathText.octal(status.st_mode & 0o7777)))"
                 + ", expected to be writable by its owner only",
-            hint: "make sure that nobody else changed it, then run: chmod go-w \(quoted)")
+            hint: Self.closing(path, status, by: user) ?? otherwise)
+    }
+
+    /// The command that takes over a file of another user; `nil` for a folder, and for a user who cannot do it.
+    private static func adoption(of path: String, _ status: stat, by user: uid_t) -> String? {
+        guard user == 0, status.st_mode & S_IFMT != S_IFDIR else { return nil }
+        return "if you trust it, run: chown 0 \(PathText.shellQuoted(path))"
+    }
+
+    /// The command that closes a file or folder that others can write to; `nil` if it is not the user's own.
+    private static func closing(_ path: String, _ status: stat, by user: uid_t) -> String? {
+        guard Ownership.isOwn(status, of: user) else { return nil }
+        return "make sure that nobody else changed it, then run: chmod go-w \(PathText.shellQuoted(path))"
     }
 
     /// The users other than the owner who can write; `nil` if nobody can.
@@ -139,7 +150,9 @@ extension FileTrust {
         while access(existing, F_OK) != 0, errno == ENOENT, let slash = existing.lastIndex(of: "/") {
             existing = slash == existing.startIndex ? "/" : String(existing[..<slash])
         }
-        let trust = FileTrust(user: user, asked: path, real: try resolve(existing))
+        let trust = FileTrust(
+            user: user, asked: path, real: try resolve(existing),
+            otherwise: "link the plugin without this run path, or make it a folder that only you can write to")
         if trust.real != "/" { try passed.check(trust.real, by: trust) }
         let status = try trust.status(trust.real)
         guard status.st_mode & S_IFMT == S_IFDIR else {
@@ -209,7 +222,7 @@ extension FileTrust {
         let path: String
         /// What is wrong with it, e.g. `others can write it (mode 666)`.
         let finding: String
-        /// The command that corrects it.
+        /// What corrects it: a command only for what is the user's own.
         let hint: String
     }
 
@@ -241,12 +254,13 @@ extension FileTrust {
     private static func weakness(_ path: String, isAbove: Bool, _ user: uid_t) -> Weakness? {
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
-        let (it, quoted) = (isAbove ? "the folder \(PathText.shown(path)) above it" : "it", PathText.shellQuoted(path))
+        let it = isAbove ? "the folder \(PathText.shown(path)) above it" : "it"
+        let otherwise = "keep it in a folder that only you can write to"
         guard Ownership.isTrusted(status, of: path, by: user) else {
             return Weakness(
                 path: path,
                 finding: isAbove ? "\(it) belongs to uid \(status.st_uid)" : "it belongs to uid \(status.st_uid)",
-                hint: "if you trust what it holds, run: chown \(user) \(quoted)")
+                hint: adoption(of: path, status, by: user) ?? otherwise)
         }
         // A sticky folder keeps others from replacing its entries, not from adding to them.
         guard let writers = writers(status, besides: user), !(isAbove && status.st_mode & S_ISVTX != 0) else {
@@ -254,6 +268,6 @@ extension FileTrust {
         }
         return Weakness(
             path: path, finding: "\(writers) can write \(it) (mode \(PathText.octal(status.st_mode & 0o7777)))",
-            hint: "make sure that nobody else changed it, then run: chmod go-w \(quoted)")
+            hint: closing(path, status, by: user) ?? otherwise)
     }
 }

@@ -37,7 +37,9 @@ struct KeyFile: Sendable {
                 .permissionDenied,
                 "the key file '\(path)' has mode \(String(status.st_mode & 0o7777, radix: 8)) and owner "
                     + "\(status.st_uid); expected a file that only you or root can read",
-                hint: "if nobody has read it: chmod 600 '\(path)'")
+                hint: "if nobody has read it: "
+                    + (Ownership.isOwn(status, of: geteuid())
+                        ? "chmod 600 \(PathText.shellQuoted(path))" : "use a copy of your own, with mode 600"))
         }
         guard (Self.smallest...Self.largest).contains(Int(status.st_size)) else {
             throw StorageError(

@@ -109,7 +109,7 @@ import Testing
         defer { home.remove() }
         try write(Data(repeating: 1, count: 32), path(home))
         try #require(chown(path(home), 12345, 12345) == 0)
-        try await expectRefused(home, .permissionDenied, path(home), "owner 12345")
+        try await expectRefused(home, .permissionDenied, path(home), "owner 12345", "use a copy of your own")
     }
 
     @Test("a link of one's own is followed")

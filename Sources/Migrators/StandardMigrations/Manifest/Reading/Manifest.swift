@@ -192,7 +192,9 @@ extension Manifest {
         guard Ownership.writers(status, besides: geteuid()) == (false, false) else {
             throw StorageError(
                 .permissionDenied, "the manifest '\(path)' can be written by others than its owner",
-                hint: "make sure that nobody else changed it, then run: chmod go-w '\(path)'")
+                hint: "make sure that nobody else changed it, then "
+                    + (Ownership.isOwn(status, of: geteuid())
+                        ? "run: chmod go-w '\(path)'" : "copy it to a file of your own"))
         }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 16384)

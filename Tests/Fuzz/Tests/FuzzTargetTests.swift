@@ -1,5 +1,5 @@
 import FoundationEssentials
-import FuzzExercise
+import ReaderExercise
 import TestSupport
 import Testing
 

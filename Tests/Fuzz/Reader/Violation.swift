@@ -2,10 +2,10 @@
 package struct Violation: Error, Equatable, CustomStringConvertible {
     package let description: String
 
-    init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 }
 
 /// Ends an exercise unless a promise was kept.
-func require(_ isKept: Bool, _ promise: @autoclosure () -> String) throws(Violation) {
+package func require(_ isKept: Bool, _ promise: @autoclosure () -> String) throws(Violation) {
     guard isKept else { throw Violation(promise()) }
 }
