@@ -236,9 +236,12 @@ extension FileStore: EnumerableBackend {
             in: directory, links: place.directory == nil, prefix: prefix, after: after, limit: limit, body)
     }
 
+    /// - Throws: After all others, the error of a folder that this user must not read.
     package func forEachPlace(_ body: (StorageNamespace) -> Bool) throws {
-        let listing = ValueListing(directory: root, givesLinks: true)
-        _ = try listing.forEachPlaceFolder { folders, last in
+        var failure: StorageError?
+        var listing = ValueListing(directory: root, givesLinks: true)
+        listing.passesOver = { failure = failure ?? $0 }
+        let isAll = try listing.forEachPlaceFolder { [listing] folders, last in
             guard let place = PlaceName.place(folders: folders, last: last) else { return true }
             let path = folders.map { $0 + [FileName.folderMark] } + [last]
             var isEmpty = try listing.forEachName(in: path) { _ in false }
@@ -252,6 +255,7 @@ extension FileStore: EnumerableBackend {
             }
             return isEmpty || body(place)
         }
+        if isAll, let failure { throw failure }
     }
 }
 

@@ -1,4 +1,6 @@
 import DurableFiles
+import Glibc
+import LocalDataAPI
 import Synchronization
 
 /// Lists names in order, page by page, without listing the folder again for each page. Names that were found beyond a
@@ -188,9 +190,9 @@ struct ValueListing {
         try directory.forEachEntry(in: path(folders.map(marked))) { name, kind in
             guard kind == .directory else { return true }
             if let piece = unmarked(name, after: folders) {
-                continues = try forEachPlaceFolder(folders: folders + [piece], body)
+                continues = try passing { try forEachPlaceFolder(folders: folders + [piece], body) }
             } else {
-                continues = try body(folders, name)
+                continues = try passing { try body(folders, name) }
             }
             return continues
         }
@@ -204,8 +206,19 @@ struct ValueListing {
         let path = path(place + folders.map(marked))
         try begins?(path)
         try directory.forEachEntry(in: path) { entry, kind in
+    /// Called for each folder below the first one that this user must not read, which is passed over then. Without it,
+    /// the listing fails.
+    var passesOver: ((StorageError) -> Void)?
+
+    private func passing(_ body: () throws -> Bool) throws -> Bool {
+        do { return try body() } catch let error as StorageError where error.systemError == EACCES {
+            guard let passesOver else { throw error }
+            passesOver(error)
+            return true
+        }
+    }
             if kind == .directory, let piece = unmarked(entry, after: folders) {
-                continues = try forEachName(in: place, folders: folders + [piece], body)
+                continues = try passing { try forEachName(in: place, folders: folders + [piece], body) }
             } else if kind == .regular || kind == .symbolicLink && givesLinks,
                 let name = FileName.name(folders: folders, file: entry),
                 !folders.isEmpty || (try? isOfDatabase(entry, in: place)) != true
