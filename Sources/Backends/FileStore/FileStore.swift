@@ -90,8 +90,8 @@ package final class FileStore: StorageBackend {
         guard !address.name.isEmpty else {
             throw StorageError(.invalidAddress, "the name in '\(address.place)/' is empty", hint: "give the key a name")
         }
-        let path = RelativePath(pieces: FileName(address.name.utf8).entries)
-        return FileKey(place: try directory(of: address.place), path: path)
+        let place = try directory(of: address.place)
+        return FileKey(place: place, path: try FileName.path(of: address.name, in: place))
     }
 
     package func get(_ key: FileKey, _ deliver: (RawSpan) -> Void) throws -> Bool {
@@ -137,7 +137,7 @@ package final class FileStore: StorageBackend {
     /// The folder of a namespace, shared by all its keys.
     func directory(of place: StorageNamespace) throws -> DurableDirectory {
         guard let path = place.directory else {
-            return try places.directory(root: root.path, folders: PlaceName.folders(of: place))
+            return try places.directory(root: root.path, folders: PlaceName.folders(of: place, in: self.root))
         }
         guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
             throw StorageError(

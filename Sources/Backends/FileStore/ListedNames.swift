@@ -254,9 +254,9 @@ struct ValueListing {
 
     private func marked(_ piece: [UInt8]) -> [UInt8] { piece + [FileName.folderMark] }
 
-    /// The piece of a name that a folder stands for. 1,024 bytes and a domain need 14 pieces; deeper folders are not
-    /// searched.
+    /// The piece of a name that a folder stands for. 1,024 bytes and a domain need 14 pieces, or 26 small ones; deeper
+    /// folders are not searched.
     private func unmarked(_ name: [UInt8], after folders: [[UInt8]]) -> [UInt8]? {
-        name.last == FileName.folderMark && folders.count < 16 ? name.dropLast() : nil
+        name.last == FileName.folderMark && folders.count < 32 ? name.dropLast() : nil
     }
 }
