@@ -93,7 +93,7 @@ extension FileStore {
         while rest > 0 {
             let names = try listed.names(
                 in: directory, links: links, prefix: prefix, after: last, limit: limit.map { _ in rest })
-            for name in names.map({ String(decoding: $0, as: UTF8.self) }) {
+            for name in names {
                 last = name
                 guard try isPresent(name, in: directory) else { continue }
                 rest -= 1

@@ -229,7 +229,7 @@ extension FileStore: EnumerableBackend {
         guard try directory.mayExpire else {
             let names = try listed.names(
                 in: directory, links: place.directory == nil, prefix: prefix, after: after, limit: limit)
-            for name in names where !body(String(decoding: name, as: UTF8.self)) { break }
+            for name in names where !body(name) { break }
             return
         }
         try forEachPresentName(
