@@ -29,6 +29,35 @@ struct FileNameTests {
         #expect(try fixture.names().isEmpty)
     }
 
+    @Test("of a folder that comes from a file system with room for 143 bytes are found, replaced and removed there")
+    func small() throws {
+        let name = String(repeating: "A", count: 60)
+        let scope = String(repeating: "B", count: 60)
+        let place = StorageNamespace(domain: "userDefaults", scope: scope)
+        func spelled(_ text: String) -> (folder: String, file: String) {
+            (String(text.prefix(126)) + "~", String(text.dropFirst(126)))
+        }
+        let encoded = spelled(String(repeating: "%41", count: 60))
+        // A domain, its scope, and what fits into a piece of 128 bytes.
+        let whole = "userDefaults@" + String(repeating: "%42", count: 60)
+        let folder = "\(fixture.folder.path)/\(whole.prefix(127))~/\(whole.dropFirst(127))"
+        try FileManager.default.createDirectory(
+            atPath: "\(folder)/\(encoded.folder)", withIntermediateDirectories: true)
+        let file = "\(folder)/\(encoded.folder)/\(encoded.file)"
+        try Data([1]).write(to: URL(filePath: file))
+        #expect(try fixture.get(name, in: place) == [1])
+        #expect(try fixture.names(in: place) == [Array(name.utf8)])
+        #expect(try fixture.places() == [place])
+        try fixture.set(name, [2], in: place)
+        #expect(FileManager.default.contents(atPath: file) == Data([2]))
+        #expect(try fixture.get(name, in: place) == [2])
+        #expect(try fixture.store.remove(fixture.key(name, in: place)))
+        #expect(try fixture.names(in: place).isEmpty)
+        // A new value is spelled as its file system has room for.
+        try fixture.set(name, [3], in: place)
+        #expect(FileManager.default.contents(atPath: "\(folder)/\(String(repeating: "%41", count: 60))") == Data([3]))
+    }
+
     @Test(
         "of any length are kept, in folders that are removed with the last value",
         arguments: [

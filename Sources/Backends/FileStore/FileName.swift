@@ -1,3 +1,6 @@
+import DurableFiles
+import LocalDataAPI
+
 /// The spelling of a name in the file system.
 ///
 /// `a-z`, `0-9`, `.`, `_` and `-` stay as they are; every other byte of the UTF-8 is written `%XX` in upper-case hex.
@@ -5,22 +8,41 @@
 /// `~`. A `.` at the start is written `%2E`, so that nothing is hidden, nor `..`; one at the end likewise, since FAT
 /// drops it.
 ///
-/// A spelling of more than 255 bytes, the limit for a file name, is split into pieces of at most 240 bytes, never
-/// inside of a `%XX`. All but the last are names of folders, followed by `~`. No piece starts with a `.`. So every name
-/// has exactly one spelling, and no two names share one.
+/// A spelling that is too long for a file's name is split into pieces, never inside of a `%XX`. All but the last are
+/// names of folders, followed by `~`. No piece starts with a `.`. So every name has exactly one spelling in each
+/// ``Room``, and no two names share one.
 struct FileName {
-    private static let longest = 255
-    private static let longestPiece = 240
+    /// The room that a file system has for a file's name.
+    struct Room: Equatable {
+        fileprivate let longest: Int
+        fileprivate let longestPiece: Int
+
+        /// 255 bytes, in pieces of at most 240.
+        static let usual = Room(longest: 255, longestPiece: 240)
+        /// 143 bytes, as eCryptfs has, in pieces of at most 128.
+        static let small = Room(longest: 143, longestPiece: 128)
+
+        /// The room where names can have so many bytes.
+        static func fitting(_ longest: Int) -> Room { longest < usual.longest ? .small : .usual }
+    }
 
     /// The name's folders from the outermost, and its file.
     let pieces: [[UInt8]]
+    /// The length of the encoded name.
+    private let length: Int
+
+    /// Whether the spelling depends on the file system's room.
+    var dependsOnRoom: Bool { length > Room.small.longest }
 
     /// Spells a name.
-    init(_ name: some Collection<UInt8>) { self.init(encoded: Self.encode(name, isKept: Self.isKept)) }
+    init(_ name: some Collection<UInt8>, for room: Room = .usual) {
+        self.init(encoded: Self.encode(name, isKept: Self.isKept), for: room)
+    }
 
     /// Splits an encoded name.
-    init(encoded: [UInt8]) {
-        pieces = encoded.count <= Self.longest ? [encoded] : Self.split(encoded)
+    init(encoded: [UInt8], for room: Room = .usual) {
+        length = encoded.count
+        pieces = length <= room.longest ? [encoded] : Self.split(encoded, room.longestPiece)
     }
 
     /// Encodes the bytes of a name, except those that may stay.
@@ -61,7 +83,7 @@ struct FileName {
     static func name(folders: [[UInt8]], file: [UInt8]) -> String? {
         let pieces = folders + [file]
         guard let bytes = decode(Array(pieces.joined())), !bytes.isEmpty, !bytes.contains(0),
-            FileName(bytes).pieces == pieces
+            FileName(bytes).pieces == pieces || FileName(bytes, for: .small).pieces == pieces
         else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }
@@ -75,7 +97,7 @@ struct FileName {
         }
     }
 
-    private static func split(_ encoded: [UInt8]) -> [[UInt8]] {
+    private static func split(_ encoded: [UInt8], _ longestPiece: Int) -> [[UInt8]] {
         var pieces: [[UInt8]] = []
         var piece: [UInt8] = []
         var rest = encoded[...]
@@ -116,6 +138,26 @@ struct FileName {
 }
 
 extension FileName {
+    /// The path of a name's file in a folder.
+    static func path(of name: String, in directory: DurableDirectory) throws(StorageError) -> RelativePath {
+        let usual = FileName(name.utf8)
+        guard usual.dependsOnRoom else { return usual.path }
+        return try usual.fitting(directory, or: FileName(name.utf8, for: .small)) {
+            (try? directory.exists($0.path)) == true
+        }.path
+    }
+
+    /// The spelling itself, or the small one if the file system has no room for another, or if only that is in the
+    /// folder, which was copied from such a file system then.
+    func fitting(
+        _ directory: DurableDirectory, or small: FileName, _ exists: (FileName) -> Bool
+    ) throws(StorageError) -> FileName {
+        guard try Room.fitting(directory.longestName) == .usual else { return small }
+        return exists(small) && !exists(self) ? small : self
+    }
+
+    var path: RelativePath { RelativePath(pieces: entries) }
+
     /// The suffix of a parent folder.
     static let folderMark = UInt8(ascii: "~")
 

@@ -22,7 +22,7 @@ extension FileStore: ExpiringBackend {
         guard try directory.mayExpire else { return 0 }
         var removed = 0
         _ = try ValueListing(directory: directory).forEachName { name in
-            if try discardFile(RelativePath(pieces: FileName(name.utf8).entries), in: directory) { removed += 1 }
+            if try discardFile(FileName.path(of: name, in: directory), in: directory) { removed += 1 }
             return removed < limit
         }
         return removed
@@ -32,7 +32,7 @@ extension FileStore: ExpiringBackend {
         let directory = try directory(of: place)
         guard try directory.mayExpire else { return }
         _ = try ValueListing(directory: directory).forEachName { name in
-            let file = try directory.open(RelativePath(pieces: FileName(name.utf8).entries))
+            let file = try directory.open(FileName.path(of: name, in: directory))
             guard let file, try StoredAttributes.recorded(of: file)?.isExpired ?? false else { return true }
             return body(name)
         }
@@ -93,7 +93,7 @@ extension FileStore {
         while rest > 0 {
             let names = try listed.names(
                 in: directory, links: links, prefix: prefix, after: last, limit: limit.map { _ in rest })
-            for name in names.map({ String(decoding: $0, as: UTF8.self) }) {
+            for name in names {
                 last = name
                 guard try isPresent(name, in: directory) else { continue }
                 rest -= 1
@@ -105,7 +105,7 @@ extension FileStore {
 
     private func isPresent(_ name: String, in directory: DurableDirectory) throws -> Bool {
         do {
-            let file = try directory.open(RelativePath(pieces: FileName(name.utf8).entries))
+            let file = try directory.open(FileName.path(of: name, in: directory))
             guard let file else { return false }
             return try !(StoredAttributes.recorded(of: file)?.isExpired ?? false)
         } catch let error as StorageError {

@@ -90,8 +90,8 @@ package final class FileStore: StorageBackend {
         guard !address.name.isEmpty else {
             throw StorageError(.invalidAddress, "the name in '\(address.place)/' is empty", hint: "give the key a name")
         }
-        let path = RelativePath(pieces: FileName(address.name.utf8).entries)
-        return FileKey(place: try directory(of: address.place), path: path)
+        let place = try directory(of: address.place)
+        return FileKey(place: place, path: try FileName.path(of: address.name, in: place))
     }
 
     package func get(_ key: FileKey, _ deliver: (RawSpan) -> Void) throws -> Bool {
@@ -137,7 +137,7 @@ package final class FileStore: StorageBackend {
     /// The folder of a namespace, shared by all its keys.
     func directory(of place: StorageNamespace) throws -> DurableDirectory {
         guard let path = place.directory else {
-            return try places.directory(root: root.path, folders: PlaceName.folders(of: place))
+            return try places.directory(root: root.path, folders: PlaceName.folders(of: place, in: self.root))
         }
         guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
             throw StorageError(
@@ -229,16 +229,19 @@ extension FileStore: EnumerableBackend {
         guard try directory.mayExpire else {
             let names = try listed.names(
                 in: directory, links: place.directory == nil, prefix: prefix, after: after, limit: limit)
-            for name in names where !body(String(decoding: name, as: UTF8.self)) { break }
+            for name in names where !body(name) { break }
             return
         }
         try forEachPresentName(
             in: directory, links: place.directory == nil, prefix: prefix, after: after, limit: limit, body)
     }
 
+    /// - Throws: After all others, the error of a folder that this user must not read.
     package func forEachPlace(_ body: (StorageNamespace) -> Bool) throws {
-        let listing = ValueListing(directory: root, givesLinks: true)
-        _ = try listing.forEachPlaceFolder { folders, last in
+        var failure: StorageError?
+        var listing = ValueListing(directory: root, givesLinks: true)
+        listing.passesOver = { failure = failure ?? $0 }
+        let isAll = try listing.forEachPlaceFolder { [listing] folders, last in
             guard let place = PlaceName.place(folders: folders, last: last) else { return true }
             let path = folders.map { $0 + [FileName.folderMark] } + [last]
             var isEmpty = try listing.forEachName(in: path) { _ in false }
@@ -252,6 +255,7 @@ extension FileStore: EnumerableBackend {
             }
             return isEmpty || body(place)
         }
+        if isAll, let failure { throw failure }
     }
 }
 

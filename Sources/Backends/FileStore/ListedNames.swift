@@ -1,12 +1,12 @@
 import DurableFiles
+import Glibc
+import LocalDataAPI
 import Synchronization
 
 /// Lists names in order, page by page, without listing the folder again for each page. Names that were found beyond a
 /// page are kept for the next one, as long as nothing in the listed folders has changed. They belong to the last listed
 /// namespace.
 final class ListedNames: Sendable {
-    /// The most names to keep: a pass over more lists the folder once per this many.
-    private static let most = 65_536
     /// The most folders to check for changes. Only long names have folders of their own.
     private static let mostFolders = 64
 
@@ -15,7 +15,7 @@ final class ListedNames: Sendable {
         let prefix: String
         /// All names come after this one.
         let after: [UInt8]
-        let names: [[UInt8]]
+        let names: NameList
         /// Whether there are none after the last.
         let isComplete: Bool
         let folders: [(path: RelativePath?, status: FileStatus)]
@@ -27,13 +27,13 @@ final class ListedNames: Sendable {
         }
 
         /// The names after one, up to the limit; `nil` if some may be missing.
-        func page(after: [UInt8], limit: Int) -> ArraySlice<[UInt8]>? {
+        func page(after: [UInt8], limit: Int) -> [String]? {
             var (start, end) = (0, names.count)
             while start < end {
                 let middle = (start + end) / 2
                 if after.lexicographicallyPrecedes(names[middle]) { end = middle } else { start = middle + 1 }
             }
-            let page = names[start...].prefix(limit)
+            let page = names.texts(start..<min(names.count, start + limit))
             return isComplete || page.count == limit ? page : nil
         }
     }
@@ -46,11 +46,11 @@ final class ListedNames: Sendable {
     /// - Throws: What the listing throws.
     func names(
         in directory: DurableDirectory, links: Bool, prefix: String, after: String?, limit: Int?
-    ) throws -> ArraySlice<[UInt8]> {
+    ) throws -> [String] {
         let path = Array(directory.path.utf8)
         // The caller of a first page may not want another.
         guard let limit, limit > 0, let after else {
-            return try page(NamePage(prefix: prefix, after: after, limit: limit), in: directory, links).names[...]
+            return try page(NamePage(prefix: prefix, after: after, limit: limit), in: directory, links).names.texts()
         }
         let first = Array(after.utf8)
         // Taken out during the listing, so that two threads that list at once do not block each other.
@@ -62,20 +62,20 @@ final class ListedNames: Sendable {
             return page
         }
         let found = try page(
-            NamePage(prefix: prefix, after: after, limit: limit, ahead: Self.most), in: directory, links)
+            NamePage(prefix: prefix, after: after, limit: limit, isAhead: true), in: directory, links)
         if let folders = found.folders, found.names.count > limit {
             let new = Kept(
                 path: path, prefix: prefix, after: first, names: found.names, isComplete: found.isComplete,
                 folders: folders)
             kept.withLock { $0 = new }
         }
-        return found.names.prefix(limit)
+        return found.names.texts(0..<min(limit, found.names.count))
     }
 
     /// - Returns: The status of the listed folders before the listing; `nil` if changes of them might go unnoticed.
     private func page(
         _ asked: NamePage, in directory: DurableDirectory, _ givesLinks: Bool
-    ) throws -> (names: [[UInt8]], isComplete: Bool, folders: [(path: RelativePath?, status: FileStatus)]?) {
+    ) throws -> (names: NameList, isComplete: Bool, folders: [(path: RelativePath?, status: FileStatus)]?) {
         var page = asked
         var folders: [(path: RelativePath?, status: FileStatus)]? = []
         let listing = ValueListing(directory: directory, givesLinks: givesLinks) { path in
@@ -100,17 +100,57 @@ final class ListedNames: Sendable {
     }
 }
 
+/// Names one behind the other in memory, as a folder may have millions.
+struct NameList {
+    private var bytes: [UInt8] = []
+    private var places: [(start: UInt32, length: UInt32)] = []
+
+    var count: Int { places.count }
+
+    /// How many bytes of memory they take.
+    var size: Int { bytes.count + places.count * 8 }
+
+    subscript(index: Int) -> ArraySlice<UInt8> { Self.name(bytes, places[index]) }
+
+    private static func name(_ bytes: [UInt8], _ place: (start: UInt32, length: UInt32)) -> ArraySlice<UInt8> {
+        bytes[Int(place.start)..<Int(place.start) + Int(place.length)]
+    }
+
+    /// Names as texts.
+    func texts(_ range: Range<Int>? = nil) -> [String] {
+        (range ?? 0..<count).map { String(decoding: self[$0], as: UTF8.self) }
+    }
+
+    mutating func append(_ name: some Sequence<UInt8>) {
+        let start = bytes.count
+        bytes.append(contentsOf: name)
+        places.append((UInt32(start), UInt32(bytes.count - start)))
+    }
+
+    /// The names in the order of their bytes, each once, up to the first before which `body` returns `false`.
+    func sorted(while body: (_ kept: NameList) -> Bool) -> NameList {
+        let order = places.sorted { Self.name(bytes, $0).lexicographicallyPrecedes(Self.name(bytes, $1)) }
+        var kept = NameList()
+        for place in order {
+            let name = Self.name(bytes, place)
+            if kept.count > 0, kept[kept.count - 1] == name { continue }
+            guard body(kept) else { break }
+            kept.append(name)
+        }
+        return kept
+    }
+}
+
 /// The smallest names of a listing, by their UTF-8 bytes, each once. Holds at most twice as many as it keeps.
 struct NamePage {
-    /// Above this many bytes of names, only the requested names are kept.
-    private static let mostBytes = 16 << 20
+    /// The most memory for names beyond the requested ones: a pass over more lists the folder again for each of them.
+    private static let most = 16 << 20
 
     private let wanted: Int
     private var limit: Int
     private let prefix: [UInt8]
     private let after: [UInt8]?
-    private var names: [[UInt8]] = []
-    private var bytes = 0
+    private var names = NameList()
     /// Names from this one on are not among the smallest.
     private var bound: [UInt8]?
     /// Whether every name with the prefix and after the first one was kept.
@@ -118,50 +158,42 @@ struct NamePage {
 
     /// Requests at most `limit` names that start with `prefix` and sort after `after`.
     ///
-    /// - Parameter ahead: How many to keep if there is memory for them.
-    init(prefix: String, after: String?, limit: Int?, ahead: Int = 0) {
+    /// - Parameter isAhead: Whether to keep more if there is memory for them.
+    init(prefix: String, after: String?, limit: Int?, isAhead: Bool = false) {
         wanted = max(0, limit ?? .max)
-        self.limit = max(wanted, ahead)
+        self.limit = isAhead ? .max : wanted
         self.prefix = Array(prefix.utf8)
         self.after = after.map { Array($0.utf8) }
     }
 
     /// Adds a name if it is requested.
     mutating func insert(_ name: String) {
-        let name = Array(name.utf8)
-        guard limit > 0, name.starts(with: prefix) else { return }
-        if let after, !after.lexicographicallyPrecedes(name) { return }
-        if let bound, !name.lexicographicallyPrecedes(bound) {
-            isComplete = isComplete && bound == name
+        let bytes = name.utf8
+        guard limit > 0, bytes.starts(with: prefix) else { return }
+        if let after, !after.lexicographicallyPrecedes(bytes) { return }
+        if let bound, !bytes.lexicographicallyPrecedes(bound) {
+            isComplete = isComplete && bytes.elementsEqual(bound)
             return
         }
-        names.append(name)
-        bytes += name.count
+        names.append(bytes)
         let isFull = limit < .max / 2 && names.count >= 2 * limit
-        if isFull || limit > wanted && bytes > 2 * Self.mostBytes { shrink() }
+        if isFull || limit > wanted && names.size > 2 * Self.most { shrink() }
     }
 
     /// The names in order.
-    mutating func sorted() -> [[UInt8]] {
+    mutating func sorted() -> NameList {
         shrink()
         return names
     }
 
     private mutating func shrink() {
-        names.sort { $0.lexicographicallyPrecedes($1) }
-        var kept: [[UInt8]] = []
-        bytes = 0
-        for name in names where name != kept.last {
-            guard kept.count < limit, kept.count < wanted || bytes < Self.mostBytes else {
-                isComplete = false
-                limit = kept.count
-                break
-            }
-            kept.append(name)
-            bytes += name.count
+        var isWhole = true
+        names = names.sorted { kept in
+            isWhole = kept.count < limit && (kept.count < wanted || kept.size < Self.most)
+            return isWhole
         }
-        if kept.count == limit { bound = kept.last }
-        names = kept
+        if !isWhole { (isComplete, limit) = (false, names.count) }
+        if names.count == limit, limit > 0 { bound = Array(names[limit - 1]) }
     }
 }
 
@@ -174,6 +206,17 @@ struct ValueListing {
     var givesLinks = false
     /// Called with the path of each folder before its names are listed.
     var begins: ((RelativePath?) throws -> Void)?
+    /// Called for each folder below the first one that this user must not read, which is passed over then. Without it,
+    /// the listing fails.
+    var passesOver: ((StorageError) -> Void)?
+
+    private func passing(_ body: () throws -> Bool) throws -> Bool {
+        do { return try body() } catch let error as StorageError where error.systemError == EACCES {
+            guard let passesOver else { throw error }
+            passesOver(error)
+            return true
+        }
+    }
 
     /// Passes the names of the values below a folder, in no order, until `body` returns `false`; then returns `false`.
     func forEachName(in path: [[UInt8]] = [], _ body: (String) throws -> Bool) throws -> Bool {
@@ -188,9 +231,9 @@ struct ValueListing {
         try directory.forEachEntry(in: path(folders.map(marked))) { name, kind in
             guard kind == .directory else { return true }
             if let piece = unmarked(name, after: folders) {
-                continues = try forEachPlaceFolder(folders: folders + [piece], body)
+                continues = try passing { try forEachPlaceFolder(folders: folders + [piece], body) }
             } else {
-                continues = try body(folders, name)
+                continues = try passing { try body(folders, name) }
             }
             return continues
         }
@@ -205,7 +248,7 @@ struct ValueListing {
         try begins?(path)
         try directory.forEachEntry(in: path) { entry, kind in
             if kind == .directory, let piece = unmarked(entry, after: folders) {
-                continues = try forEachName(in: place, folders: folders + [piece], body)
+                continues = try passing { try forEachName(in: place, folders: folders + [piece], body) }
             } else if kind == .regular || kind == .symbolicLink && givesLinks,
                 let name = FileName.name(folders: folders, file: entry),
                 !folders.isEmpty || (try? isOfDatabase(entry, in: place)) != true
@@ -241,9 +284,9 @@ struct ValueListing {
 
     private func marked(_ piece: [UInt8]) -> [UInt8] { piece + [FileName.folderMark] }
 
-    /// The piece of a name that a folder stands for. 1,024 bytes and a domain need 14 pieces; deeper folders are not
-    /// searched.
+    /// The piece of a name that a folder stands for. 1,024 bytes and a domain need 14 pieces, or 26 small ones; deeper
+    /// folders are not searched.
     private func unmarked(_ name: [UInt8], after folders: [[UInt8]]) -> [UInt8]? {
-        name.last == FileName.folderMark && folders.count < 16 ? name.dropLast() : nil
+        name.last == FileName.folderMark && folders.count < 32 ? name.dropLast() : nil
     }
 }

@@ -97,9 +97,13 @@ package final class FileKey: Sendable {
 /// upper case is kept, so two domains that differ only in case need a case-sensitive file system.
 enum PlaceName {
     /// The names of the folders from the root.
-    static func folders(of place: StorageNamespace) -> [String] {
-        spelling(domain: place.domain.utf8, scope: place.scope.utf8).entries
-            .map { String(decoding: $0, as: UTF8.self) }
+    static func folders(of place: StorageNamespace, in root: DurableDirectory) throws(StorageError) -> [String] {
+        func spelling(_ room: FileName.Room) -> FileName {
+            Self.spelling(domain: place.domain.utf8, scope: place.scope.utf8, for: room)
+        }
+        var found = spelling(.usual)
+        if found.dependsOnRoom { found = try found.fitting(root, or: spelling(.small)) { root.hasFolder($0.path) } }
+        return found.entries.map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The namespace with this spelling; `nil` for any other folder.
@@ -112,19 +116,21 @@ enum PlaceName {
             guard let decoded = FileName.decode(Array(parts[1])), !decoded.isEmpty else { return nil }
             scope = decoded
         }
-        guard spelling(domain: domain, scope: scope).pieces == pieces,
+        guard [.usual, .small].contains(where: { spelling(domain: domain, scope: scope, for: $0).pieces == pieces }),
             let domain = String(validating: domain, as: UTF8.self),
             let scope = String(validating: scope, as: UTF8.self)
         else { return nil }
         return StorageNamespace(domain: domain, scope: scope)
     }
 
-    private static func spelling(domain: some Collection<UInt8>, scope: some Collection<UInt8>) -> FileName {
+    private static func spelling(
+        domain: some Collection<UInt8>, scope: some Collection<UInt8>, for room: FileName.Room
+    ) -> FileName {
         var encoded = FileName.encode(domain) {
             FileName.isKept($0) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0)
         }
         if !scope.isEmpty { encoded += [at] + FileName.encode(scope, isKept: FileName.isKept) }
-        return FileName(encoded: encoded)
+        return FileName(encoded: encoded, for: room)
     }
 
     private static let at = UInt8(ascii: "@")

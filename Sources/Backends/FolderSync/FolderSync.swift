@@ -125,15 +125,15 @@ package final class FolderSync: SyncTransport {
     }
 
     package func fetch(since position: Data?, _ body: (SyncRecord) -> Bool) throws -> Data {
-        var entries: [Position.Entry] = []
+        var start = Position()
         if let position {
             guard let read = Position(position) else { throw lost("the position is damaged") }
-            entries = read.entries
+            start = read
         }
         try folder.reach()
         let before = cancellations.load(ordering: .acquiring)
         return try StorageError.reaching {
-            let reading = Reading(folder, headers, entries)
+            let reading = Reading(folder, headers, since: start)
             try reading.list()
             if let part = try reading.lostPart() { throw lost(part) }
             for problem in reading.problems { log(.warning, Self.component.id, problem) }

@@ -44,6 +44,13 @@ extension DurableDirectory {
         return status.isRecent ? nil : status
     }
 
+    /// Whether there is a folder at a path.
+    package func hasFolder(_ path: RelativePath) -> Bool {
+        guard let folder = try? descriptorForReading() else { return false }
+        var found = stat()
+        return fstatat(folder, path.text.start, &found, AT_SYMLINK_NOFOLLOW) == 0 && found.st_mode & S_IFMT == S_IFDIR
+    }
+
     /// Removes temporary files of dead owners, and makes that durable.
     ///
     /// - Throws: `StorageError`.

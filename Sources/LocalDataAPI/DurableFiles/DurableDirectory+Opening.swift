@@ -25,6 +25,26 @@ extension DurableDirectory {
         return status.st_uid == 0 || FolderMaker.isOfGroup(status.st_mode) ? nil : status.st_uid
     }
 
+    /// The most bytes that a name in this folder can have, at most 255; of a missing folder, in the nearest one above
+    /// it. eCryptfs has room for 143.
+    package var longestName: Int {
+        get throws(StorageError) {
+            let known = nameLimit.load(ordering: .relaxed)
+            if known > 0 { return known }
+            if let folder = try descriptorForReading() {
+                let longest = FolderPath.longestName(in: folder)
+                nameLimit.store(longest, ordering: .relaxed)
+                return longest
+            }
+            var names = path.split(separator: "/")
+            while names.popLast() != nil {
+                let longest = pathconf("/" + names.joined(separator: "/"), Int32(_PC_NAME_MAX))
+                if longest > 0 { return min(longest, FolderPath.longestName) }
+            }
+            return FolderPath.longestName
+        }
+    }
+
     /// Creates the folder and every missing one above it, durably, as a change does.
     ///
     /// - Throws: `StorageError`.

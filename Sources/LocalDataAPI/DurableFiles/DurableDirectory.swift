@@ -36,6 +36,8 @@ package final class DurableDirectory: Sendable {
     let isToBeCleaned = Atomic<Bool>(true)
     /// The open folder of temporary files, kept in the same way.
     let temporary = Atomic<Int32>(-1)
+    /// See ``longestName``; 0 if that is unknown.
+    let nameLimit = Atomic<Int>(0)
     /// Whether the folder of temporary files belongs to the folder that is open.
     let isTemporaryCurrent = Atomic<Bool>(false)
 

@@ -284,3 +284,14 @@ package enum FolderMaker {
         throw StorageError(system: code, "synchronize the folder", path: path())
     }
 }
+
+extension FolderPath {
+    /// The most bytes that a name has on Linux's own file systems.
+    static let longestName = 255
+
+    /// The most bytes that a name in an open folder can have. A file system that does not say is taken for a usual one.
+    static func longestName(in folder: Int32) -> Int {
+        let longest = fpathconf(folder, Int32(_PC_NAME_MAX))
+        return longest > 0 ? min(longest, longestName) : longestName
+    }
+}

@@ -24,10 +24,11 @@ struct TemporaryFile: ~Copyable {
     init(for path: RelativePath, in directory: DurableDirectory, _ writable: DurableDirectory.Writable)
         throws(StorageError)
     {
-        if directory.staging == .besideFile { Self.cleanUp(beside: path.name, in: writable.descriptor) }
+        let longest = directory.staging == .besideFile ? FolderPath.longestName(in: writable.descriptor) : 0
+        if directory.staging == .besideFile { Self.cleanUp(beside: path.name, in: writable.descriptor, longest) }
         for _ in 0..<Self.attempts {
             let folder = try directory.temporaryFolder(writable)
-            let name = Self.newName(for: path.name, directory.staging)
+            let name = Self.newName(for: path.name, directory.staging, longest)
             let location = FileLocation(directory: directory, name: Self.shownName(name, directory.staging))
             // Readable too, because the content may have to be written once more.
             let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
@@ -95,13 +96,17 @@ struct TemporaryFile: ~Copyable {
     }
 
     /// A name that is never reused, so that an old name cannot refer to a new file.
-    private static func newName(for target: CString, _ staging: DurableDirectory.Staging) -> CString {
+    ///
+    /// - Parameter longest: The most bytes that a name beside the file can have.
+    private static func newName(
+        for target: CString, _ staging: DurableDirectory.Staging, _ longest: Int
+    ) -> CString {
         let digits = String(UInt64.random(in: .min ... .max), radix: 16)
         switch staging {
         case .inFolder: return CString(digits.utf8)
         case .besideFile:
             let padded = String(repeating: "0", count: digitCount - digits.count) + digits
-            return CString(prefix(beside: target) + padded.utf8)
+            return CString(prefix(beside: target, longest) + padded.utf8)
         }
     }
 
@@ -110,14 +115,14 @@ struct TemporaryFile: ~Copyable {
     }
 
     /// The beginning of a name beside a file: as much of the file's own name as fits.
-    private static func prefix(beside target: CString) -> [UInt8] {
-        let most = 255 - digitCount - 2
+    private static func prefix(beside target: CString, _ longest: Int) -> [UInt8] {
+        let most = max(0, longest - digitCount - 2)
         return [UInt8(ascii: ".")] + target.bytes.prefix(most) + [UInt8(ascii: ".")]
     }
 
     /// Removes files that dead processes have left beside a file.
-    private static func cleanUp(beside target: CString, in folder: Int32) {
-        let prefix = prefix(beside: target)
+    private static func cleanUp(beside target: CString, in folder: Int32, _ longest: Int) {
+        let prefix = prefix(beside: target, longest)
         guard let opened = Descriptor(Descriptor.open(".", in: folder, O_RDONLY | O_DIRECTORY)),
             let entries = EntryList(opened, hidden: true)
         else { return }

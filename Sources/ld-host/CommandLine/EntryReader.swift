@@ -107,7 +107,7 @@ struct EntryReader {
         guard case .object(let members) = element.content, let name = members[field]?.nameText else {
             throw StorageError(
                 .deserializationFailed,
-                "\(file): element \(count) of '\(path)' has no text or number in a member '\(field)'; "
+                "\(file): element \(count) of '\(path)' has no text or whole number in a member '\(field)'; "
                     + "nothing was imported")
         }
         return (name, element)

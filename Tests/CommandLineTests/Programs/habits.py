@@ -223,7 +223,8 @@ class Habits(Forgetful):
             raise FuseOSError(errno.ENODATA)
 
     def statfs(self, path):
-        return {"f_bsize": 4096, "f_blocks": 1 << 20, "f_bfree": 1 << 19, "f_bavail": 1 << 19, "f_namemax": 255}
+        return {"f_bsize": 4096, "f_blocks": 1 << 20, "f_bfree": 1 << 19, "f_bavail": 1 << 19,
+                "f_namemax": 143 if "names143" in HABITS else 255}
 
     if "nolocks" in HABITS:
         def lock(self, path, fh, cmd, lock):

@@ -43,6 +43,51 @@ struct HabitsAsRootTests {
         try expectNothingReadable(below: home)
     }
 
+    @Test("names of 143 bytes are enough for all keys, also of capitals and beside files of the user's")
+    func names() throws {
+        let users = try Users()
+        let mounted = "\(users.folder)/mounted"
+        try users.makeFolder(mounted, 0o755, users.first)
+        let start = try ChildProcess(
+            "/usr/bin/python3",
+            arguments: [
+                "\(Repository.root)/Tests/CommandLineTests/Programs/habits.py", mounted, "names143", "0", "0", "700",
+            ], environment: ["PATH": "/usr/bin:/bin"]
+        ).run(deadline: .seconds(60))
+        try #require(start.outcome == .exited(code: 0), "\(start.errorText)")
+        defer { umount2(mounted, Int32(MNT_DETACH)) }
+        let environment = ["HOME": "\(mounted)/home", "PATH": "/usr/bin:/bin", "LOCALDATA_PLUGIN_PATH": Users.products]
+        let store = ["-c", "domains.userDefaults=file", "-c", "domains.custom=file"]
+        func run(_ words: String...) throws -> String {
+            let ending = try ChildProcess(
+                "\(Users.products)/ld-host", arguments: store + words, environment: environment
+            ).run(deadline: .seconds(60))
+            #expect(ending.outcome == .exited(code: 0), "\(words): \(ending.errorText)")
+            return String(decoding: ending.output, as: UTF8.self)
+        }
+        let lengths = [1, 47, 48, 49, 86, 120, 300, 1000]
+        let names = lengths.map { String(repeating: "A", count: $0) } + [String(repeating: "a", count: 144)]
+        let scope = String(repeating: "S", count: 100)
+        for name in names {
+            for address in ["userDefaults/\(name)", "custom:\(scope)/\(name)"] {
+                _ = try run("set", address, name)
+                _ = try run("set", address, "again")
+                #expect(try run("get", address) == "again")
+            }
+        }
+        #expect(try Set(run("ls", "userDefaults").split(separator: "\n")) == Set(names.map { "userDefaults/\($0)" }))
+        #expect(try run("ls", "custom").split(separator: "\n").count == names.count)
+        // A file beside which a temporary one has a name of its own.
+        let backup = "\(mounted)/home/" + String(repeating: "b", count: 140)
+        let saving = try ChildProcess(
+            "/bin/sh", arguments: ["-c", "printf word | \(Users.products)/ld-host backup \(backup) --passphrase-fd 0"],
+            environment: environment
+        ).run(deadline: .seconds(60))
+        #expect(saving.outcome == .exited(code: 0), "\(saving.errorText)")
+        for name in names { _ = try run("rm", "userDefaults/\(name)") }
+        #expect(try run("ls", "userDefaults").isEmpty)
+    }
+
     /// What came of the first operation that neither worked nor named its cause; `nil` if all did.
     private func problem(in output: String) -> String? {
         var stored: Set<Substring> = []

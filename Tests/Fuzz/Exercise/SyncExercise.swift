@@ -57,7 +57,7 @@ enum SyncExercise {
         guard let page = try? SyncLogPage(bytes) else { return }
         let again = try SyncLogPage(page.encoded())
         try require(
-            again.entries == page.entries && again.published == page.published,
+            again.entries == page.entries && again.published == page.published && again.carried == page.carried,
             "a page that was written is read as another one")
     }
 
@@ -93,7 +93,8 @@ enum SyncExercise {
         progress.writers[devices[0]] = SyncProgress.Writer(status: status, statusCounter: 4, taken: 5)
         var presence = SyncPresence()
         for day in 1...3 { presence.update([devices[0]: 1, devices[1]: UInt64(day)], now: UInt64(day) * 86_400_000) }
-        let page = SyncLogPage(entries: [Data([1, 0, 9]), Data()], published: ["log-0123456789abcdef"])
+        let page = SyncLogPage(
+            entries: [Data([1, 0, 9]), Data()], published: ["log-0123456789abcdef"], carried: ["log-fedcba9876543210"])
         // Without the hash, which the exercise appends.
         let kept = [entry.encoded(), progress.encoded(), presence.encoded(), page.encoded()].flatMap {
             [$0, $0.dropLast(hashed(Data()).count)]

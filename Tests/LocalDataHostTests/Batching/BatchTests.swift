@@ -281,6 +281,42 @@ import Testing
         #expect(try await values(again, Array(Self.keys.dropLast())) == ["new", "new", "new"])
     }
 
+    @Test("a batch of any size holds up no other one while it is staged, and follows those that are decided meanwhile")
+    func streamed() async throws {
+        let home = try SealedHome()
+        defer { home.remove() }
+        let router = try router(home)
+        let keys = Array(Self.keys.prefix(2))
+        try await router.batch { for key in keys { try $0.set("before", for: key) } }
+        let snapshot = try await router.snapshot()
+        var targets: [(resolved: ResolvedKey, value: SealedValue)] = []
+        for key in keys {
+            let resolved = try await router.resolve(KeyReference(key))
+            targets.append((resolved, try await resolved.sealedValue()))
+        }
+        let most = Dictionary(uniqueKeysWithValues: targets.map { ($0.resolved.scope, 1) })
+        let restored = Data("\"restored\"".utf8)
+        try await onIOThread { [targets] () throws(StorageError) in
+            func add(_ index: Int, to batch: StreamedBatch) throws(StorageError) {
+                let (resolved, value) = targets[index]
+                try batch.add(restored, nil, to: value, at: resolved.address, in: resolved.open)
+            }
+            try StreamedBatch.run(snapshot, most: most) { (batch) throws(StorageError) in
+                try add(0, to: batch)
+                // As another process does.
+                let changes = targets.map { BatchChange($0.resolved, value: $0.value, data: Data("\"other\"".utf8)) }
+                let groups = try BatchSeals(changes, keychain: nil).whileSealing { (lent) throws(StorageError) in
+                    try StagedGroup.all(of: changes, lent)
+                }
+                try StagedBatch(snapshot: snapshot, groups: groups).run()
+                try add(1, to: batch)
+            } progress: { _ in
+            }
+        }
+        #expect(try await values(router, keys) == ["restored", "restored"])
+        #expect(!home.files("data").keys.contains { $0.contains("localdata.batch") && !$0.contains(".tmp") })
+    }
+
     @Test("each of many tasks' batches over the same keys is applied as a whole")
     func concurrent() async throws {
         let home = try SealedHome()

@@ -10,6 +10,7 @@ final class StoppingStore: AttributedBackend, EnumerableBackend {
     private struct State {
         var left = Int.max
         var altered: String?
+        var hasRefused = false
     }
 
     let properties = StoreProperties(latency: .memory, isDurable: false, isShared: false)
@@ -19,7 +20,10 @@ final class StoppingStore: AttributedBackend, EnumerableBackend {
     init(options: ComponentOptions, host: HostServices) { values = FullStore(options: options, host: host) }
 
     /// Makes so many changes from now on, and refuses all later ones.
-    func stop(after count: Int) { state.withLock { $0.left = count } }
+    func stop(after count: Int) { state.withLock { ($0.left, $0.hasRefused) = (count, false) } }
+
+    /// Whether no change was refused since ``stop(after:)``.
+    var isGoingOn: Bool { state.withLock { !$0.hasRefused } }
 
     /// Makes every change from now on.
     func goOn() { state.withLock { $0.left = .max } }
@@ -60,7 +64,10 @@ final class StoppingStore: AttributedBackend, EnumerableBackend {
 
     private func change() throws {
         try state.withLock { state in
-            guard state.left > 0 else { throw StorageError(.fileError, "the store has stopped") }
+            guard state.left > 0 else {
+                state.hasRefused = true
+                throw StorageError(.fileError, "the store has stopped")
+            }
             state.left -= 1
         }
     }

@@ -4,25 +4,43 @@ import LocalDataAPI
 
 /// How far a reader has come, as bytes for the host: for each writer the segments that it read last.
 ///
-/// A writer takes about 20 bytes; so 4,096 bytes are enough for some 180.
+/// A writer takes about 20 bytes, so 4,096 bytes have room for some 180. Of more writers, those that have published
+/// nothing for the longest time have no entries: a sum shows whether their folders are still as they were when all of
+/// them was read. If not, the position is lost.
 struct Position {
     struct Entry: Hashable {
         /// A hash of the writer's name. If two writers have the same, ids still tell their segments apart.
         let writer: UInt32
         let name: SegmentName
         let offset: Int
+
+        /// About how many bytes an entry takes.
+        static let size = 22
+    }
+
+    /// The writers without entries, all of whose records were read.
+    struct Quiet: Hashable {
+        /// Every writer that no entry names, and that has no segment with a greater stamp, is one of them.
+        var newest: UInt64
+        /// The sum of their fingerprints; see ``WriterSegments/fingerprint(ifAllIs:)``.
+        var fingerprints: UInt64
     }
 
     var entries: [Entry]
+    var quiet: Quiet?
 
     static let most = 4096
     private static let version: UInt8 = 1
+    private static let versionWithQuiet: UInt8 = 2
 
     static func tag(of writer: String) -> UInt32 { UInt32(truncatingIfNeeded: StableHash.of(Array(writer.utf8))) }
 
-    /// - Throws: `StorageError` if there are too many entries.
-    func encoded(in folder: String) throws -> Data {
-        var bytes = ByteWriter(.littleEndian, [Self.version])
+    var encoded: [UInt8] {
+        var bytes = ByteWriter(.littleEndian, [quiet == nil ? Self.version : Self.versionWithQuiet])
+        if let quiet {
+            bytes.add(compact: quiet.newest)
+            bytes.add(quiet.fingerprints)
+        }
         for entry in entries {
             bytes.add(entry.writer)
             bytes.add(entry.name.id)
@@ -30,20 +48,35 @@ struct Position {
             bytes.add(compact: UInt64(entry.offset))
         }
         bytes.addHash()
-        guard bytes.bytes.count <= Self.most else {
-            throw StorageError(
-                .unsupported, "'\(folder)' has more writers than a position can name (\(entries.count) segments)",
-                hint: "remove the subfolders of devices that no longer exist")
-        }
-        return Data(bytes.bytes)
+        return bytes.bytes
     }
 
-    init(entries: [Entry] = []) { self.entries = entries }
+    /// - Throws: `StorageError` if there are too many entries.
+    func encoded(in folder: String) throws -> Data {
+        let bytes = encoded
+        guard bytes.count <= Self.most else {
+            throw StorageError(
+                .unsupported,
+                "'\(folder)' has more unfinished subfolders than a position can name (\(entries.count) segments)",
+                hint: "let the program that copies the folder finish, or remove the subfolders of devices that no "
+                    + "longer exist")
+        }
+        return Data(bytes)
+    }
+
+    init(entries: [Entry] = [], quiet: Quiet? = nil) { (self.entries, self.quiet) = (entries, quiet) }
 
     /// Reads a position; `nil` if it is none.
     init?(_ data: Data) {
-        guard var reader = ByteReader(hashed: .littleEndian, data), reader.number(UInt8.self) == Self.version else {
+        guard var reader = ByteReader(hashed: .littleEndian, data), let version = reader.number(UInt8.self) else {
             return nil
+        }
+        switch version {
+        case Self.version: break
+        case Self.versionWithQuiet:
+            guard let newest = reader.compact(), let sum = reader.number(UInt64.self) else { return nil }
+            quiet = Quiet(newest: newest, fingerprints: sum)
+        default: return nil
         }
         entries = []
         while !reader.isAtEnd {

@@ -11,19 +11,27 @@ final class Reading {
         var known: [SegmentName: Int]
         /// Whether it was read; if not, its part of the position stays.
         var isRead = false
+        /// Whether the position has no entry for it, since all of it was read long ago.
+        var isQuiet = false
+
+        var tag: UInt32 { Position.tag(of: writer) }
+        /// The greatest stamp of its segments; `nil` if it has none.
+        var newest: UInt64? { segments.segments.last?.name.stamp }
     }
 
     private let folder: SharedFolder
     private let headers: HeaderCache
     private let entries: [Position.Entry]
+    private let quiet: Position.Quiet?
     private var states: [WriterState] = []
     /// What could not be read; it is left for a later fetch.
     private(set) var problems: [String] = []
     /// The writers of segments that are damaged.
     private(set) var damaged: Set<String> = []
 
-    init(_ folder: SharedFolder, _ headers: HeaderCache, _ entries: [Position.Entry]) {
-        (self.folder, self.headers, self.entries) = (folder, headers, entries)
+    init(_ folder: SharedFolder, _ headers: HeaderCache, since position: Position) {
+        (self.folder, self.headers) = (folder, headers)
+        (entries, quiet) = (position.entries, position.quiet)
     }
 
     /// Looks at all writers.
@@ -36,6 +44,13 @@ final class Reading {
             let known = entries.filter { $0.writer == tag }.map { ($0.name, $0.offset) }
             states.append(
                 WriterState(writer: writer, segments: segments, known: Dictionary(known) { max($0, $1) }))
+        }
+        // A position after a part of a fetch can leave out only writers that come before all that were not read.
+        states.sort { ($0.newest ?? 0, $0.writer) < ($1.newest ?? 0, $1.writer) }
+        guard let quiet else { return }
+        let named = Set(entries.map(\.writer))
+        for index in states.indices where !named.contains(states[index].tag) {
+            states[index].isQuiet = states[index].newest.map { $0 <= quiet.newest } ?? false
         }
     }
 
@@ -51,12 +66,14 @@ final class Reading {
                 return "the segment '\(entry.name)' is shorter than it was"
             }
         }
-        return nil
+        guard let quiet else { return nil }
+        let sum = try states.filter(\.isQuiet).reduce(0 as UInt64) { $0 &+ (try $1.segments.fingerprint() ?? 0) }
+        return sum == quiet.fingerprints ? nil : "a device has published that had not done so for long"
     }
 
     /// Passes records to `body` until it returns `false`.
     func read(_ body: (SyncRecord) throws -> Bool) throws {
-        for index in states.indices {
+        for index in states.indices where !states[index].isQuiet {
             var failure: (any Error)?
             let writer = states[index].writer
             var known = states[index].known
@@ -112,15 +129,37 @@ final class Reading {
     var position: Position {
         var found: Set<Position.Entry> = []
         for state in states where state.isRead {
-            let tag = Position.tag(of: state.writer)
             for (name, offset) in state.segments.frontier(of: state.known) {
-                found.insert(Position.Entry(writer: tag, name: name, offset: offset))
+                found.insert(Position.Entry(writer: state.tag, name: name, offset: offset))
             }
         }
         // Those of writers that were not read now.
-        let read = Set(states.filter(\.isRead).map { Position.tag(of: $0.writer) })
+        let read = Set(states.filter(\.isRead).map(\.tag))
         found.formUnion(entries.filter { !read.contains($0.writer) })
-        return Position(entries: found.sorted { ($0.writer, $0.name) < ($1.writer, $1.name) })
+        let all = Position(entries: found.sorted { ($0.writer, $0.name) < ($1.writer, $1.name) }, quiet: quiet)
+        return all.encoded.count <= Position.most ? all : leavingOutQuiet(all)
+    }
+
+    /// A position without the entries of the writers that have published nothing for the longest time, so that there is
+    /// room for some more.
+    private func leavingOutQuiet(_ all: Position) -> Position {
+        let named = Set(all.entries.map(\.writer))
+        let tags = Dictionary(states.map { ($0.tag, 1) }, uniquingKeysWith: +)
+        // A writer that was not read would be taken for one that was.
+        let first = states.filter { !$0.isQuiet && !named.contains($0.tag) }.compactMap(\.newest).min() ?? .max
+        var quiet = all.quiet ?? Position.Quiet(newest: 0, fingerprints: 0)
+        var left: Set<UInt32> = []
+        var size = all.encoded.count
+        for state in states where size > Position.most / 4 * 3 {
+            guard state.isRead, tags[state.tag] == 1, let newest = state.newest, newest < first,
+                let fingerprint = try? state.segments.fingerprint(ifAllIs: state.known)
+            else { continue }
+            left.insert(state.tag)
+            quiet.newest = max(quiet.newest, newest)
+            quiet.fingerprints &+= fingerprint
+            size -= Position.Entry.size * all.entries.count { $0.writer == state.tag }
+        }
+        return left.isEmpty ? all : Position(entries: all.entries.filter { !left.contains($0.writer) }, quiet: quiet)
     }
 
     private static let attempts = 8

@@ -1,3 +1,4 @@
+import ByteCoding
 import DurableFiles
 
 /// The segments of a writer as its folder has them now, and the order in which their records are read.
@@ -164,6 +165,22 @@ struct WriterSegments {
         }
         if before.stamp < floor, !contains(before) { return segment.length }
         return max(known[before] ?? 0, covered[before] ?? 0) >= previous.length ? segment.length : nil
+    }
+
+    /// A number that changes when segments come, go or grow.
+    ///
+    /// - Parameter known: How far a reader knows the segments; `nil`: it does not matter.
+    /// - Returns: `nil` if the reader does not know all that is here, or something is arriving.
+    func fingerprint(ifAllIs known: [SegmentName: Int]? = nil) throws -> UInt64? {
+        var hash = StableHash.of(Array(writer.utf8))
+        for segment in segments {
+            let name = segment.name
+            // Once, so that nothing counts as known that is added meanwhile.
+            let size = try size(of: name)
+            if let known, max(known[name] ?? 0, covered[name] ?? 0) < end(of: name) ?? size { return nil }
+            [name.stamp, name.id, UInt64(size)].withUnsafeBytes { StableHash.add($0, to: &hash) }
+        }
+        return known != nil && (isArriving || !damaged.isEmpty || !missing.isEmpty) ? nil : hash
     }
 
     /// The fewest segments from which a reader's knowledge follows.

@@ -19,7 +19,8 @@ extension Command {
             --apps lists the apps that have values, one per line, for --app: the suites of userDefaults, and the apps
             with files.
             Of folders of your own choosing, which other programs use too, only keys of catalogs are listed unless you
-            name the folder. A control character in a name is printed as an escape; use --json or --null if you need
+            name the folder. Folders that you must not read are left out and reported, and the status is 2.
+            A control character in a name is printed as an escape; use --json or --null if you need
             exact names.
             """,
         options: [
@@ -42,23 +43,30 @@ extension Command {
         var list = session.json ? JSONList() : nil
         var table = Table()
         for scope in scopes {
-            try await router.forEachName(in: scope) { name in
-                let address = Address.text(scope.domain, name)
-                guard session.json || arguments.has("--long") else { return show(address, arguments) }
-                let known = await attributes(of: key(scope.domain, name), router, &status)
-                if session.json {
-                    try list?.add(
-                        Row(
-                            address: address, size: known?.size,
-                            modified: known?.modified.map { JSONTime(nanoseconds: $0) },
-                            serializer: known?.serializer,
-                            expires: known?.expires.map { JSONTime(nanoseconds: $0) }))
-                } else {
-                    let end = known?.expires.map { "  (expires \(UTCTime.text($0)))" } ?? ""
-                    table.add(
-                        known?.size.map(String.init) ?? "-", known?.modified.map(UTCTime.text) ?? "-", address + end)
-                    if table.count == linesAtOnce { table.print(width: nil) }
+            do {
+                try await router.forEachName(in: scope) { name in
+                    let address = Address.text(scope.domain, name)
+                    guard session.json || arguments.has("--long") else { return show(address, arguments) }
+                    let known = await attributes(of: key(scope.domain, name), router, &status)
+                    if session.json {
+                        try list?.add(
+                            Row(
+                                address: address, size: known?.size,
+                                modified: known?.modified.map { JSONTime(nanoseconds: $0) },
+                                serializer: known?.serializer,
+                                expires: known?.expires.map { JSONTime(nanoseconds: $0) }))
+                    } else {
+                        let end = known?.expires.map { "  (expires \(UTCTime.text($0)))" } ?? ""
+                        table.add(
+                            known?.size.map(String.init) ?? "-", known?.modified.map(UTCTime.text) ?? "-",
+                            address + end)
+                        if table.count == linesAtOnce { table.print(width: nil) }
+                    }
                 }
+            } catch let error as StorageError where scopes.count > 1 && error.code == .permissionDenied {
+                // The others can be listed.
+                Output.complain(error)
+                status = .failure
             }
         }
         list?.end()

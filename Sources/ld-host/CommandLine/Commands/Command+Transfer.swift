@@ -101,21 +101,27 @@ extension Command {
         for scope in scopes {
             let domain = scope.domain
             // Entry by entry: a dictionary would hold names that differ in their bytes alone as one.
-            try await router.forEachName(in: scope) { name in
-                do {
-                    let key = try await router.key(named: name, in: domain)
-                    if selection == .everything, !wantsSecrets, case .encrypted = key.descriptor.security {
-                        encrypted += 1
-                        return
+            do {
+                try await router.forEachName(in: scope) { name in
+                    do {
+                        let key = try await router.key(named: name, in: domain)
+                        if selection == .everything, !wantsSecrets, case .encrypted = key.descriptor.security {
+                            encrypted += 1
+                            return
+                        }
+                        guard let data = try await router.data(for: key) else { return }
+                        let recorded = try await router.attributes(of: key)
+                        try document.add(data, recorded: recorded?.format, expires: recorded?.expires, domain, name)
+                        progress.advance()
+                    } catch let error as StorageError where error.isOfOneValue {
+                        Output.complain(error)
+                        isWhole = false
                     }
-                    guard let data = try await router.data(for: key) else { return }
-                    let recorded = try await router.attributes(of: key)
-                    try document.add(data, recorded: recorded?.format, expires: recorded?.expires, domain, name)
-                    progress.advance()
-                } catch let error as StorageError where error.isOfOneValue {
-                    Output.complain(error)
-                    isWhole = false
                 }
+            } catch let error as StorageError where scopes.count > 1 && error.code == .permissionDenied {
+                // The others can be listed.
+                Output.complain(error)
+                isWhole = false
             }
         }
         document.end()

@@ -84,7 +84,10 @@ struct BatchRecovery {
         // Without a keychain there are no master keys, so nobody re-encrypts.
         let master = (try? snapshot.rings.ring(named: snapshot.rings.current)).map { [$0] } ?? []
         try Self.whileStanding((master + ofStores)[...]) { () throws(StorageError) in
-            try StagedBatch.lock(snapshot).exclusive { (_) throws(StorageError) in try body() }
+            try StagedBatch.lock(snapshot).exclusive { (file) throws(StorageError) in
+                try StagedBatch.noteDecision(file)
+                try body()
+            }
         }
     }
 

@@ -12,7 +12,15 @@ struct StagedBatch {
     /// - Returns: Whether the views were still current; if not, nothing has changed.
     @discardableResult
     func run() throws(StorageError) -> Bool {
-        try Self.lock(snapshot).exclusive { (_) throws(StorageError) in try runAlone() }
+        try Self.lock(snapshot).exclusive { (file) throws(StorageError) in
+            try Self.noteDecision(file)
+            return try runAlone()
+        }
+    }
+
+    /// Lets a batch that stages its changes without the lock notice that another one has changed values since.
+    static func noteDecision(_ file: borrowing LockedFile) throws(StorageError) {
+        try file.setNumber(try file.number() &+ 1)
     }
 
     /// Held from the decision until everything is in place: of two batches that change the same values, one completely

@@ -96,6 +96,22 @@ extension StagedPlace {
         return part
     }
 
+    /// Lets undecided changes replace what is stored now.
+    func followOthers(_ count: Int) throws(StorageError) {
+        for index in 0..<count {
+            let staged = try handle(index)
+            try withExtendedLifetime(staged) { () throws(StorageError) in
+                guard let bytes = try open.store.get(staged.handle) else { return }
+                let record = try StagedRecord(bytes, at: address(index))
+                let now = try StagedRecord.hash(value(try target(of: record, index)).storedDigest)
+                guard now != record.replaced else { return }
+                let next = StagedRecord(
+                    value: record.value, isBeside: record.isBeside, replaced: now, address: record.address)
+                try open.store.set(staged.handle, to: next.encoded, attributes: try attributes(of: staged))
+            }
+        }
+    }
+
     /// The hash of what is stored, as ``StreamedBatch`` took it for a record.
     private func hash(
         of target: HeldHandle, for record: StagedRecord, _ read: (HeldHandle) throws(StorageError) -> Data?

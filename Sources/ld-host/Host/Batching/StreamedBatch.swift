@@ -49,14 +49,33 @@ final class StreamedBatch {
         _ snapshot: RouterSnapshot, most: [AtomicScope: Int], _ body: (StreamedBatch) throws(StorageError) -> Void,
         progress: (Int) -> Void
     ) throws(StorageError) {
-        try StagedBatch.lock(snapshot).exclusive { (_) throws(StorageError) in
-            let batch = try StreamedBatch(snapshot, most)
-            do throws(StorageError) { try body(batch) } catch {
-                batch.clear()
-                throw error
+        let lock = StagedBatch.lock(snapshot)
+        let before = try lock.exclusive { (file) throws(StorageError) in try file.number() }
+        let batch = try StreamedBatch(snapshot, most)
+        var isDeciding = false
+        do throws(StorageError) {
+            // Others decide their batches meanwhile: staging takes long.
+            try body(batch)
+            try lock.exclusive { (file) throws(StorageError) in
+                if try file.number() != before { try batch.followOthers() }
+                try StagedBatch.noteDecision(file)
+                isDeciding = true
+                try batch.decide()
+                do throws(StorageError) { try batch.publish(progress) } catch { throw StagedBatch.unfinished(error) }
             }
-            try batch.decide()
-            do throws(StorageError) { try batch.publish(progress) } catch { throw StagedBatch.unfinished(error) }
+        } catch {
+            if !isDeciding { batch.clear() }
+            throw error
+        }
+    }
+
+    /// Lets the changes replace what other batches have put in place since they were staged. Otherwise some of the
+    /// values would be of those, and others of this one, which follows them.
+    private func followOthers() throws(StorageError) {
+        for (scope, _) in most {
+            guard let group = groups[scope] else { continue }
+            try group.flush()
+            try group.place.followOthers(group.count)
         }
     }
 

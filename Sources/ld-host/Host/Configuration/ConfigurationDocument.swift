@@ -85,8 +85,9 @@ package struct ConfigurationDocument: Sendable {
 extension ConfigurationDocument {
     /// Reads a file; nil if absent at the path.
     ///
-    /// Never waits: what is no regular file - a FIFO, a device, a directory - is refused without reading it. At most
-    /// `maximumSize` bytes are read, also from a file that grows meanwhile.
+    /// Never waits: what is no regular file - a FIFO, a device, a directory - is refused without reading it. Only the
+    /// null device counts as a file without settings. At most `maximumSize` bytes are read, also from a file that grows
+    /// meanwhile.
     ///
     /// - Parameter isOwn: Whether the file has to be the effective user's or root's, since nobody named it.
     /// - Throws: `permissionDenied` if the file may not be read, `fileError` if it cannot be, `invalidConfiguration`
@@ -101,6 +102,10 @@ extension ConfigurationDocument {
         defer { close(file) }
         var status = stat()
         guard fstat(file, &status) == 0 else { throw Self.fileError(path, "cannot be examined", errno) }
+        if Self.isNullDevice(status) {
+            try self.init(text: "{}", source: path)
+            return
+        }
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw StorageError(
                 .invalidConfiguration,
@@ -116,6 +121,17 @@ extension ConfigurationDocument {
                 hint: "restore it from a backup, or start with the defaults: echo '{}' > '\(path)'")
         }
         try self.init(bytes: bytes, source: path)
+    }
+
+    /// Whether a path leads to the null device, such as `/dev/null`, which nobody can write settings to.
+    static func isNullDevice(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && isNullDevice(status)
+    }
+
+    /// Whether a file is Linux's device of the numbers 1 and 3.
+    private static func isNullDevice(_ status: stat) -> Bool {
+        status.st_mode & S_IFMT == S_IFCHR && status.st_rdev == 1 << 8 | 3
     }
 
     /// Another user may have put the file into a folder that others can write to: it says where values are stored.

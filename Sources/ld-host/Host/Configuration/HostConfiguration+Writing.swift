@@ -227,6 +227,11 @@ extension HostConfiguration {
                 .invalidConfiguration, "there is no home directory for a configuration file",
                 hint: "set HOME, or name a file with LOCALDATA_CONFIG")
         }
+        guard !ConfigurationDocument.isNullDevice(file) else {
+            throw StorageError(
+                .invalidConfiguration, "configuration \(file): nothing can be stored in the null device",
+                hint: "name a file with --config or LOCALDATA_CONFIG")
+        }
         return file
     }
 }

@@ -29,11 +29,12 @@ extension Diagnosis {
                             .migration, "the migration '\(row.id)' to '\(place.address)' was interrupted",
                             hint: "run: ld-host migrate resume", isProblem: true))
                 case .published:
+                    let remainder =
+                        row.removed.isEmpty ? "it has not been read back yet" : "the sources are still there"
                     findings.append(
                         Finding(
                             .migration,
-                            "the migration '\(row.id)' has brought its data to '\(place.address)', and the sources are "
-                                + "still there",
+                            "the migration '\(row.id)' has brought its data to '\(place.address)', and \(remainder)",
                             hint: "run: ld-host migrate resume", isProblem: true))
                 case .copying:
                     findings.append(

@@ -250,7 +250,7 @@ extension Diagnosis {
     /// The same for given files and folders.
     package static func exposure(of places: [String]) -> [ConfigurationProblem] {
         var seen: Set<String> = []
-        return places.compactMap { place in
+        return places.filter { !ConfigurationDocument.isNullDevice($0) }.compactMap { place in
             guard let weakness = FileTrust.weakness(of: place), seen.insert(weakness.path).inserted else { return nil }
             let origin = ConfigurationOrigin(layer: .default, source: PathText.shown(place), line: nil, column: nil)
             return ConfigurationProblem(path: [], origin: origin, message: weakness.finding, hint: weakness.hint)

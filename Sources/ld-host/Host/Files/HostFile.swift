@@ -33,6 +33,12 @@ package enum HostFile {
 }
 
 extension HostFile {
+    /// The size of a regular file in bytes; `nil` for anything else.
+    static func size(of path: String) -> Int? {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+    }
+
     /// Whether anything exists at a path.
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 

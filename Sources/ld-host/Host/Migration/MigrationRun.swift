@@ -98,6 +98,7 @@ struct MigrationRun: Sendable {
 
     /// Removes the old values, or leaves that to the next run.
     private func cleaned(_ row: LedgerRow, _ page: LedgerPage, _ result: MigrationResult) async -> MigrationResult {
+        if row.state == .clean { return result }
         var page = page
         do {
             try await ledger.clean(row, in: &page)

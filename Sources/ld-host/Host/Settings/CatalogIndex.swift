@@ -58,11 +58,20 @@ struct CatalogIndex: Sendable {
 }
 
 extension CatalogManifest {
-    /// Reads a manifest's file, of at most 16 MiB.
+    /// The most bytes of a manifest's file: one of 100,000 keys takes about 20 MB.
+    private static let largest = 64 << 20
+
+    /// Reads a manifest's file, of at most 64 MiB.
     ///
     /// - Throws: `invalidConfiguration` with the file.
     init(file path: String) throws(StorageError) {
-        guard let data = HostFile.contents(of: path, ownedByUser: false, limit: 16 << 20) else {
+        guard let data = HostFile.contents(of: path, ownedByUser: false, limit: Self.largest) else {
+            if let size = HostFile.size(of: path), size > Self.largest {
+                throw StorageError(
+                    .invalidConfiguration,
+                    "the catalog '\(path)' has \(size) bytes; expected at most \(Self.largest)",
+                    hint: "split the app's catalog into several, each with a file of its own in 'catalogs'")
+            }
             throw StorageError(
                 .invalidConfiguration, "the catalog '\(path)' cannot be read, or is not a regular file",
                 hint: "correct 'catalogs' in the configuration, or let the app write the manifest again")

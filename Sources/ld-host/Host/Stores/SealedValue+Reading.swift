@@ -138,9 +138,11 @@ extension SealedValue {
         let found = try withoutActuallyEscaping(body) { (body) throws(StorageError) in
             let push = Self.chain(openers[...], body) { failure = $0 }
             var continues = true
-            let found = try store.read(handle) { piece in
-                continues = push(piece)
-                return continues
+            let found = try stored { () throws(StorageError) in
+                try store.read(handle) { piece in
+                    continues = push(piece)
+                    return continues
+                }
             }
             if found, continues { Self.finish(openers[...], body) { failure = $0 } }
             return found

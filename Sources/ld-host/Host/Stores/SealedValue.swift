@@ -19,12 +19,20 @@ struct SealedValue: Sendable {
 
     /// The value, or `nil` if absent.
     func get() throws(StorageError) -> Data? {
-        try store.get(handle).map { (data) throws(StorageError) in try open(data) }
+        try stored { () throws(StorageError) in try store.get(handle) }
+            .map { (data) throws(StorageError) in try open(data) }
+    }
+
+    /// Reads what the store keeps. An error for corrupt bytes names the value, as that of a value without layers does.
+    func stored<Result>(_ read: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+        do throws(StorageError) { return try read() } catch {
+            throw layers.isEmpty ? error : (owner as? ResolvedKey)?.naming(error) ?? error
+        }
     }
 
     /// The value and its version tag, which the envelope keeps; `nil` if absent.
     func tagged() throws(StorageError) -> TaggedValue? {
-        try store.get(handle).map { (data) throws(StorageError) in
+        try stored { () throws(StorageError) in try store.get(handle) }.map { (data) throws(StorageError) in
             let (value, header) = try opened(data)
             return TaggedValue(data: value, tag: header?.attributes.versionTag)
         }
@@ -47,7 +55,9 @@ struct SealedValue: Sendable {
     /// value.
     func getAtOnce() throws(StorageError) -> Data?? {
         var found: Data?
-        do throws(StorageError) { found = try store.reader(of: handle).read() } catch {
+        do throws(StorageError) {
+            found = try stored { () throws(StorageError) in try store.reader(of: handle).read() }
+        } catch {
             guard error.code == StorageError.expired.code else { throw error }
             return nil
         }
@@ -126,7 +136,7 @@ struct SealedValue: Sendable {
     /// The value with the revision and the attributes of the same write; `nil` if absent. The envelope's attributes
     /// count, but for the times, which only the store knows.
     func revisioned() throws(StorageError) -> RevisionedData? {
-        try store.revisioned(handle).map { (stored) throws(StorageError) in
+        try stored { () throws(StorageError) in try store.revisioned(handle) }.map { (stored) throws(StorageError) in
             let (value, header) = try opened(stored.data)
             var attributes = header?.attributes ?? stored.attributes
             attributes.size = UInt64(value.count)

@@ -85,13 +85,22 @@ extension StoreAccess {
     /// - Throws: `invalidConfiguration` if no store serves the domain; `unsupported` if its store cannot list; and what
     ///   the store reports.
     func populatedPlaces(of name: String) async throws -> [KnownPlace] {
+        let (places, failure) = try await listedPlaces(of: name)
+        if let failure { throw failure }
+        return places
+    }
+
+    /// The same, as far as they are found, and why the list is not complete.
+    private func listedPlaces(of name: String) async throws -> (places: [KnownPlace], failure: StorageError?) {
         let open = try await openStore(for: name)
         guard open.store.abilities.enumeration != nil else {
             throw StorageError(
                 .unsupported, "store '\(open.name)', which serves '\(name)', cannot list its values",
                 hint: "read values by name: ld-host get ADDRESS")
         }
-        return Self.ordered(try await places(of: name))
+        let (places, failure) = await foundPlaces(of: name)
+        if let failure, places.isEmpty { throw failure }
+        return (Self.ordered(places), failure)
     }
 
     /// Those of all domains, skipping some stores.
@@ -107,12 +116,11 @@ extension StoreAccess {
             let store = snapshot.settings.routes[domain]?.store.name ?? ""
             // Does not wait again for a store that has already timed out.
             guard !silent.contains(store) else { continue }
-            do throws(StorageError) {
-                found.merge(try await places(of: domain)) { first, _ in first }
-            } catch {
-                if error.code == .timedOut { silent.insert(store) }
-                if !failures.contains(where: { $0.error.message == error.message }) { failures.append((store, error)) }
-            }
+            let (places, failure) = await foundPlaces(of: domain)
+            found.merge(places) { first, _ in first }
+            guard let failure else { continue }
+            if failure.code == .timedOut { silent.insert(store) }
+            if !failures.contains(where: { $0.error.message == failure.message }) { failures.append((store, failure)) }
         }
         return (Self.ordered(found), failures)
     }
@@ -156,40 +164,43 @@ extension StoreAccess {
 
     /// The namespaces of a domain that hold values; empty if its store cannot list.
     func places(of domain: String) async throws(StorageError) -> [StorageNamespace: KnownPlace] {
-        let open = try await openStore(for: domain)
-        guard open.store.abilities.enumeration != nil else { return [:] }
-        let known = try await open.write("listing '\(open.name)'") { (store) throws(StorageError) in
-            var places: [StorageNamespace: KnownPlace] = [:]
-            for (place, known) in snapshot.knownPlaces(of: domain, in: open)
-            where try store.hasValue(in: place, known.names) {
-                places[place] = known
-            }
-            return places
-        }
-        return try await listedPlaces(of: domain).mapValues { KnownPlace(domain: $0) }
-            .merging(known) { listed, _ in listed }
+        let (places, failure) = await foundPlaces(of: domain)
+        if let failure { throw failure }
+        return places
     }
 
-    /// The namespaces of a domain that its store lists; empty if it cannot list.
-    private func listedPlaces(
+    /// The same, as far as they are found, and why the list is not complete.
+    private func foundPlaces(
         of domain: String
-    ) async throws(StorageError) -> [StorageNamespace: StorageDomain] {
-        let open = try await openStore(for: domain)
-        guard open.store.abilities.enumeration != nil else { return [:] }
-        let places: [StorageNamespace] = try await open.write("listing '\(open.name)'") {
-            (store) throws(StorageError) in
-            var places: [StorageNamespace] = []
-            try store.forEachPlace {
-                if $0.domain == domain { places.append($0) }
+    ) async -> (places: [StorageNamespace: KnownPlace], failure: StorageError?) {
+        do throws(StorageError) {
+            let open = try await openStore(for: domain)
+            guard open.store.abilities.enumeration != nil else { return ([:], nil) }
+            return try await open.write("listing '\(open.name)'") { (store) throws(StorageError) in
+                foundPlaces(of: domain, in: open, store)
+            }
+        } catch { return ([:], error) }
+    }
+
+    private func foundPlaces(
+        of domain: String, in open: OpenStore, _ store: LoadedStore
+    ) -> (places: [StorageNamespace: KnownPlace], failure: StorageError?) {
+        var places: [StorageNamespace: KnownPlace] = [:]
+        var failure: StorageError?
+        for (place, known) in snapshot.knownPlaces(of: domain, in: open) {
+            do throws(StorageError) {
+                if try store.hasValue(in: place, known.names) { places[place] = known }
+            } catch { failure = failure ?? error }
+        }
+        do throws(StorageError) {
+            try store.forEachPlace { place in
+                if place.domain == domain, snapshot.isListed(place, in: open) {
+                    places[place] = KnownPlace(domain: snapshot.settings.domain(of: place))
+                }
                 return true
             }
-            return places
-        }
-        var domains: [StorageNamespace: StorageDomain] = [:]
-        for place in places where snapshot.isListed(place, in: open) {
-            domains[place] = snapshot.settings.domain(of: place)
-        }
-        return domains
+        } catch { failure = failure ?? error }
+        return (places, failure)
     }
 
     /// The scopes of a selection that hold values.
@@ -205,7 +216,9 @@ extension StoreAccess {
         case .everything:
             let (places, failures) = try await populatedPlaces(besides: [])
             return (places.map(SelectedScope.init), failures.map(\.error))
-        case .domain(let name): return (try await populatedPlaces(of: name).map(SelectedScope.init), [])
+        case .domain(let name):
+            let (places, failure) = try await listedPlaces(of: name)
+            return (places.map(SelectedScope.init), failure.map { [$0] } ?? [])
         case .scope(let domain, let prefix):
             return ([SelectedScope(domain: snapshot.settings.shortest(domain), prefix: prefix)], [])
         }

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+internal import JSON
 package import LocalDataAPI
 
 /// The type that a catalog declares by name for a key's values.
@@ -78,6 +79,11 @@ struct DeclaredType {
     static func text(ofJSON data: Data) -> String? { JSONText.plain(data) ?? value(String.self, ofJSON: data) }
 }
 
+extension JSON {
+    /// How deep JSON may be nested, as for the toolchain's decoder.
+    static let deepestDecoded = 512
+}
+
 extension DeclaredType {
     private struct Anything: Codable {
         init(from decoder: any Decoder) {}
@@ -95,6 +101,11 @@ extension DeclaredType {
     }
 
     private static func value<Value: Codable & Sendable>(_ type: Value.Type, ofJSON text: Data) -> Value? {
+        // The decoder takes a comma behind the last element, which is no JSON.
+        var cursor = JSONCursor(Array(text))
+        guard (try? cursor.skipSpace()) != nil, (try? cursor.skipValue(deepest: JSON.deepestDecoded)) != nil,
+            (try? cursor.end()) != nil
+        else { return nil }
         // As the only element of an array, because the toolchain's decoder reads past the end of a bare number.
         let array = Data("[".utf8) + text + Data("]".utf8)
         guard let values = try? JSONDecoder().decode([Value].self, from: array), values.count == 1 else { return nil }

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+internal import JSON
 package import LocalDataAPI
 
 /// How a person or program without the Swift type passes a value.
@@ -86,6 +87,7 @@ package struct GivenValue: Sendable {
             default: type.reads(given, as: format) ? given : nil
             }
         if let bytes { return bytes }
+        if form == .json, !DeclaredType.isJSON(given) { return try json(given) }
         let article = form == nil ? "is not \(format) of the type" : "is not of the type"
         let hint =
             format == .plist && !type.isKnown
@@ -96,12 +98,49 @@ package struct GivenValue: Sendable {
 
     private func json(_ given: Data) throws(StorageError) -> Data {
         if DeclaredType.isJSON(given) { return given }
-        throw refusal("is not valid JSON", "put text in quotes, or give it without quotes with --text")
+        let (what, hint) = Self.fault(in: Array(given))
+        throw refusal(what, hint)
+    }
+
+    /// Why bytes are no JSON that a program could read, and what to do; never a part of them.
+    private static func fault(in bytes: [UInt8]) -> (what: String, hint: String) {
+        let quotes = "put text in quotes, or give it without quotes with --text"
+        func place(_ offset: Int) -> String {
+            let (line, column) = JSONFault.place(of: offset, in: bytes)
+            return "at line \(line), column \(column)"
+        }
+        if bytes.starts(with: JSON.byteOrderMark) {
+            return ("is not valid JSON: it begins with a byte order mark", "leave the mark out")
+        }
+        do throws(JSONFault) {
+            guard let value = try JSON.read(bytes, deepest: JSON.deepestDecoded) else {
+                return ("is not valid JSON: it is empty", quotes)
+            }
+            guard let number = value.firstBeyondDouble else { return ("is not valid JSON", quotes) }
+            return (
+                "has a number out of range \(place(number.range.lowerBound)): JSON's numbers are read as 64-bit ones here",
+                "give it as text, in quotes"
+            )
+        } catch {
+            return ("is not valid JSON \(place(error.offset)): expected \(error.reason.rawValue)", quotes)
+        }
     }
 
     private func refusal(_ what: String, _ hint: String) -> StorageError {
         StorageError(
             .serializationFailed, "the value for '\(key.descriptor.domain)/\(key.descriptor.name)' \(what)", hint: hint)
+    }
+}
+
+extension JSON {
+    /// The first number that is too large for a `Double`.
+    fileprivate var firstBeyondDouble: JSON? {
+        switch content {
+        case .number(let text): Double(text).map(\.isFinite) == true ? nil : self
+        case .array(let elements): elements.lazy.compactMap(\.firstBeyondDouble).first
+        case .object(let object): object.members.lazy.compactMap(\.value.firstBeyondDouble).first
+        case .null, .bool, .string: nil
+        }
     }
 }
 

@@ -65,6 +65,7 @@ struct RowChunk: Sendable {
             }
         }
         guard !row.changes.isEmpty else { return }
+        if isDoneAtOnce { finish(&entry.row) }
         guard try entry.commit(with: ChunkWrite.changes(writes) + former, views: views) else { throw Disturbed() }
     }
 
@@ -88,6 +89,18 @@ struct RowChunk: Sendable {
         entry.row.written.append(change)
         written.append(target)
         writes.append(ChunkWrite(key: target, data: data, image: image, witness: witness?.change))
+    }
+
+    /// Whether nothing remains once the new values are written: there is nothing to remove, and what was written is
+    /// known. A program that ends then leaves no row that nobody finishes, for reads of a value that has its type's
+    /// current version do not look at the ledger.
+    private var isDoneAtOnce: Bool {
+        row.removed.isEmpty && row.written.allSatisfy { $0.after != nil && $0.witness == nil }
+    }
+
+    private func finish(_ row: inout LedgerRow) {
+        row.state = .clean
+        row.expires = row.changes.contains { $0.image != nil } ? ledger.expiry : nil
     }
 
     /// Reads the new values back.
@@ -147,8 +160,7 @@ struct RowChunk: Sendable {
             changes.append(key.changing(to: nil))
         }
         if ledger.grace == 0 { changes += try dropWitnesses(of: &next.row) }
-        next.row.state = .clean
-        next.row.expires = next.row.changes.contains { $0.image != nil } ? ledger.expiry : nil
+        finish(&next.row)
         guard try next.commit(with: changes, views: Array(views.values)) else { return false }
         entry = next
         return true

@@ -134,7 +134,9 @@ struct MigrationStanding {
         var all = known.map { status(of: $0) }
         for (address, row) in rest.sorted(by: { $0.row.committed < $1.row.committed }) {
             let place = row.pack.map { "in the pack '\($0)', which is not configured or no longer has it" }
-            let isExpected = [.rolledBack, .superseded].contains(row.state) || row.isFinal || row.isFromFormerPlace
+            let isExpected =
+                [.rolledBack, .superseded].contains(row.state) || row.isFinal || row.isFromFormerPlace
+                || row.isDoneByApp
             let problem = "it has run, but this program does not know it; it was \(place ?? "an app's own")"
             all.append(
                 MigrationStatus(nil, row.id, row.pack, row, at: address, row.status, isExpected ? nil : problem))
@@ -204,6 +206,10 @@ extension LedgerRow {
 
     /// Whether nothing of it is left to do or to undo.
     fileprivate var isFinal: Bool { state == .clean && keptUntil == nil && unwiped == nil }
+
+    /// Whether an app did it itself, so that no other program ever knows it, and left nothing to do: its images go by
+    /// themselves.
+    fileprivate var isDoneByApp: Bool { pack == nil && (state == .clean && unwiped == nil || isOnlyOnDemand) }
 
     /// Whether it is a move of a key whose place was changed: it is known only as long as there is something to move.
     fileprivate var isFromFormerPlace: Bool { id.hasPrefix(FormerPlaceMigration.prefix) }

@@ -1,11 +1,14 @@
+internal import ByteCoding
 internal import FoundationEssentials
 internal import LocalDataAPI
 
 /// The group that this device is in, as the engine sees it: the members' log, which the transport carries beside the
 /// values' records, and the keys that follow from it. Calls may wait.
 ///
-/// Each member publishes all entries of the log that it knows. So the log is whole again after the transport has lost
-/// it, also for a device that was restored to before an entry that it made itself.
+/// Each member publishes the entries of the log that it knows. So the log is whole again after the transport has lost
+/// it, also for a device that was restored to before an entry that it made itself. What others publish already when a
+/// device reads everything, it need not publish: see ``LogCopies``. Otherwise a device that often leaves and joins
+/// again would leave the whole log behind each time.
 final class MemberGroup: SyncGroup {
     /// What the names of the log's records begin with.
     static let recordPrefix = "log-"
@@ -25,6 +28,10 @@ final class MemberGroup: SyncGroup {
     private var sealer: RecordSealer
     /// The names of the log's records that this device has published.
     private var published: Set<String> = []
+    /// The names of those that it need not publish, since others do.
+    private var carried: Set<String> = []
+    /// The log's records of others that the reading which goes on has found, if it began at the beginning.
+    private var copies: LogCopies?
     /// Those of them that the reading which goes on has found, if it began at the beginning.
     private var found: Set<String>?
     /// Whether nothing has changed since all that is due was published.
@@ -41,7 +48,9 @@ final class MemberGroup: SyncGroup {
     var hasInvitations: Bool { !log.state.invitations.isEmpty }
 
     /// Whether this device has to publish entries of the log.
-    var hasDueRecords: Bool { !isPublished && log.identified.contains { !published.contains(Self.name(of: $0.id)) } }
+    var hasDueRecords: Bool { !isPublished && log.identified.contains { isDue(Self.name(of: $0.id)) } }
+
+    private func isDue(_ name: String) -> Bool { !published.contains(name) && !carried.contains(name) }
 
     /// Opens the group that this device is in.
     ///
@@ -54,7 +63,7 @@ final class MemberGroup: SyncGroup {
         let kept = try page.valueNow().map { (data) throws(StorageError) in try SyncLogPage(data) } ?? SyncLogPage()
         log.add(contentsOf: kept.entries)
         try self.init(membership, log, crypto, keychain: keychain, page: page)
-        published = kept.published
+        (published, carried) = (kept.published, kept.carried)
     }
 
     /// Begins with a log that was just made.
@@ -88,10 +97,14 @@ final class MemberGroup: SyncGroup {
     }
 
     /// Reads the log's entries on a transport, in the order in which they come: most come behind their parents.
-    private static func reading(_ carrier: any SyncCarrier) -> GroupLog.Reading {
+    private static func reading(
+        _ carrier: any SyncCarrier, _ note: @escaping (SyncRecord) -> Void = { _ in }
+    ) -> GroupLog.Reading {
         { (take) throws(StorageError) in
             _ = try carrier.fetch(since: nil) { record in
-                record.name.hasPrefix(recordPrefix) ? take(record.content) : true
+                guard record.name.hasPrefix(recordPrefix) else { return true }
+                note(record)
+                return take(record.content)
             }
         }
     }
@@ -104,7 +117,7 @@ final class MemberGroup: SyncGroup {
 
     private func saveLog() throws(StorageError) {
         isPublished = false
-        try page.setNow(SyncLogPage(entries: log.entries, published: published).encoded())
+        try page.setNow(SyncLogPage(entries: log.entries, published: published, carried: carried).encoded())
     }
 
     /// Takes over the keys and the epoch that the log says.
@@ -143,7 +156,7 @@ final class MemberGroup: SyncGroup {
 
     func take(_ record: SyncRecord) throws(StorageError) -> Bool {
         guard record.name.hasPrefix(Self.recordPrefix) else { return false }
-        if record.writer == me.text { try noteOwn(record) }
+        if record.writer == me.text { try noteOwn(record) } else { copies?.add(record) }
         arrived.append(record.content)
         return true
     }
@@ -152,9 +165,10 @@ final class MemberGroup: SyncGroup {
         guard !arrived.isEmpty else { return }
         let entries = arrived
         arrived = []
-        let removed = log.state.removed.map(\.id)
+        let (removed, before) = (log.state.removed.map(\.id), members)
         // The log counts what it refuses.
         guard try log.take(entries, by: membership.device, at: Self.now) > 0 else { return }
+        publishInstead(of: before)
         lacksReturned = lacksReturned || !Set(removed).isSubset(of: log.state.removed.map(\.id))
         try answer()
         try saveLog()
@@ -182,20 +196,35 @@ final class MemberGroup: SyncGroup {
 
     /// Publishes the whole log again: a member does not know this device, although it has published since.
     func publishAgain() throws(StorageError) {
-        published = []
+        (published, carried) = ([], [])
         try saveLog()
     }
 
     func beginReading() {
         found = []
+        copies = LogCopies()
         lacksReturned = false
     }
 
     func endReading() throws(StorageError) {
-        guard let found, !published.isSubset(of: found) else { return }
+        guard let found, let copies else { return }
+        self.copies = nil
+        let carried = try carried(in: copies)
+        guard !published.isSubset(of: found) || carried != self.carried else { return }
         // It has lost them, or this device has used another one meanwhile.
         published.formIntersection(found)
+        self.carried = carried
         try saveLog()
+    }
+
+    /// Lets this device publish all that it has not, if other members are none any more.
+    private func publishInstead(of before: [DeviceID]) {
+        if !Set(before).subtracting([me]).isSubset(of: members) { carried = [] }
+    }
+
+    private func carried(in copies: LogCopies) throws(StorageError) -> Set<String> {
+        let others = Set(log.state.members.map(\.id.text)).subtracting([me.text])
+        return Set(try ownRecords().filter { copies.suffice(for: $0, from: others) }.map(\.name))
     }
 
     // MARK: Publishing the log
@@ -207,7 +236,7 @@ final class MemberGroup: SyncGroup {
     /// Publishes the entries that this device has to publish and has not.
     func publish(to carrier: any SyncCarrier) throws(StorageError) {
         if isPublished { return }
-        let records = try ownRecords().filter { !published.contains($0.name) }
+        let records = try ownRecords().filter { isDue($0.name) }
         if !records.isEmpty {
             try carrier.publish(records)
             published.formUnion(records.map(\.name))
@@ -267,20 +296,23 @@ extension MemberGroup {
     private func publish(
         to carrier: any SyncCarrier, _ change: (inout GroupLog, DeviceKeys) throws(StorageError) -> Void
     ) throws(StorageError) {
-        let before = (log, isPublished)
+        let before = (log: log, isPublished: isPublished, carried: carried)
         do throws(StorageError) {
             try change(&log, membership.device)
             isPublished = false
+            publishInstead(of: before.log.state.members.map(\.id))
             try publish(to: carrier)
         } catch {
-            (log, isPublished) = before
+            (log, isPublished, carried) = before
             throw error
         }
     }
 
     /// Says that a member has been away for too long.
     func forget(_ device: DeviceID) throws(StorageError) {
+        let before = members
         _ = try log.forget(device, by: membership.device, at: Self.now)
+        publishInstead(of: before)
         try saveLog()
     }
 
@@ -324,9 +356,37 @@ extension MemberGroup {
         _ crypto: GroupCrypto, keychain: KeychainValue, page: ResolvedKey
     ) throws(StorageError) -> MemberGroup {
         let device = try DeviceKeys(creatingWith: crypto)
+        var copies = LogCopies()
         let (log, keys, _) = try GroupLog.joining(
-            by: invitation, as: device, named: name, role: role, at: now, crypto, reading: reading(carrier))
-        return try MemberGroup(
+            by: invitation, as: device, named: name, role: role, at: now, crypto,
+            reading: reading(carrier) { copies.add($0) })
+        let group = try MemberGroup(
             SyncMembership(device: device, keys: keys), log, crypto, keychain: keychain, page: page)
+        group.carried = try group.carried(in: copies)
+        return group
+    }
+}
+
+/// The copies of the log's records that a reading of all that a transport has has found.
+private struct LogCopies {
+    private struct Copy: Hashable {
+        let writer: String
+        let content: UInt64
+    }
+
+    private var copies: [String: Set<Copy>] = [:]
+
+    mutating func add(_ record: SyncRecord) { copies[record.name, default: []].insert(Self.copy(of: record)) }
+
+    /// Whether a record need not be published once more: two other devices have published it as it is, one of them a
+    /// member, who publishes it again if the transport loses it.
+    func suffice(for record: SyncRecord, from members: Set<String>) -> Bool {
+        let content = Self.copy(of: record).content
+        let same = (copies[record.name] ?? []).filter { $0.content == content }
+        return same.count > 1 && same.contains { members.contains($0.writer) }
+    }
+
+    private static func copy(of record: SyncRecord) -> Copy {
+        Copy(writer: record.writer, content: record.content.withUnsafeBytes { StableHash.of($0) })
     }
 }

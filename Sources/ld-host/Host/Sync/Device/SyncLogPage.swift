@@ -5,7 +5,7 @@ internal import LocalDataAPI
 /// The log of a group as a device keeps it.
 ///
 /// Version 1 (1 byte), number of entries (4), each after its size (4), number of published records (4), each name after
-/// its size (1), and the hash of all that; numbers are big-endian.
+/// its size (1), the same for the records that others publish, and the hash of all that; numbers are big-endian.
 struct SyncLogPage {
     private static let version: UInt8 = 1
 
@@ -13,8 +13,12 @@ struct SyncLogPage {
     let entries: [Data]
     /// The names of the records that this device has published.
     let published: Set<String>
+    /// The names of those that it need not publish, since others do.
+    let carried: Set<String>
 
-    init(entries: [Data] = [], published: Set<String> = []) { (self.entries, self.published) = (entries, published) }
+    init(entries: [Data] = [], published: Set<String> = [], carried: Set<String> = []) {
+        (self.entries, self.published, self.carried) = (entries, published, carried)
+    }
 
     func encoded() -> Data {
         var writer = ByteWriter(.bigEndian, [Self.version])
@@ -23,10 +27,12 @@ struct SyncLogPage {
             writer.add(UInt32(entry.count))
             writer.add(entry)
         }
-        writer.add(UInt32(published.count))
-        for name in published.sorted() {
-            writer.add(UInt8(name.utf8.count))
-            writer.add(name.utf8)
+        for names in [published, carried] {
+            writer.add(UInt32(names.count))
+            for name in names.sorted() {
+                writer.add(UInt8(name.utf8.count))
+                writer.add(name.utf8)
+            }
         }
         writer.addHash()
         return Data(writer.bytes)
@@ -35,7 +41,6 @@ struct SyncLogPage {
     /// - Throws: `corrupt` if it is damaged, or of a later version.
     init(_ data: Data) throws(StorageError) {
         var entries: [Data] = []
-        var published: Set<String> = []
         guard var reader = ByteReader(hashed: .bigEndian, data), reader.number(UInt8.self) == Self.version,
             let count = reader.number(UInt32.self)
         else { throw Self.error(decoding: data) }
@@ -45,13 +50,19 @@ struct SyncLogPage {
             }
             entries.append(Data(bytes))
         }
-        for _ in 0..<(reader.number(UInt32.self) ?? 0) {
-            guard let size = reader.number(UInt8.self), let bytes = reader.bytes(Int(size)),
-                let name = String(validating: bytes, as: UTF8.self)
-            else { throw Self.error(decoding: data) }
-            published.insert(name)
+        func names() throws(StorageError) -> Set<String> {
+            var names: Set<String> = []
+            // Earlier pages end before the second list.
+            for _ in 0..<(reader.number(UInt32.self) ?? 0) {
+                guard let size = reader.number(UInt8.self), let bytes = reader.bytes(Int(size)),
+                    let name = String(validating: bytes, as: UTF8.self)
+                else { throw Self.error(decoding: data) }
+                names.insert(name)
+            }
+            return names
         }
-        self.init(entries: entries, published: published)
+        let published = try names()
+        self.init(entries: entries, published: published, carried: try names())
     }
 
     private static func error(decoding data: Data) -> StorageError {
