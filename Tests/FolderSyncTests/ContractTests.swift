@@ -145,13 +145,6 @@ struct ContractTests {
         #expect(try transport.numbers(since: position) == [30])
     }
 
-    @Test("more writers than a position can name are an error that says so")
-    func tooManyWriters() throws {
-        for writer in 0..<260 { try publish(0..<1, of: "w\(writer)") }
-        let error = #expect(throws: StorageError.self) { try transport.all() }
-        #expect(error?.code == .unsupported && error?.description.contains(folder.path) == true)
-    }
-
     @Test("a damaged position, and one of a folder that was set up again, are lost")
     func positionLost() throws {
         try publish(0..<3)

@@ -10,6 +10,27 @@ import Testing
 
     init() throws { users = try Users() }
 
+    @Test("a folder of a store that the user must not read is named, and what is in the others is listed and exported")
+    func unreadableFolder() throws {
+        let host = "ld-host -c domains.userDefaults=file -c domains.custom=file"
+        let folder = "$(find \"$HOME\" -type d -name userDefaults@s)"
+        let set = try users.shell(
+            user, "for a in userDefaults/a userDefaults:s/b custom/c; do \(host) set $a 1; done; chmod 0 \(folder)")
+        #expect(set.status == 0, "\(set.errors)")
+        for (command, expected) in [
+            ("ls", "custom/c\nuserDefaults/a\n"), ("ls userDefaults", "userDefaults/a\n"),
+            (
+                "export | grep -o '\"[a-z]*[A-Za-z]*/[a-z]\"'; \(host) export > page",
+                "\"custom/c\"\n\"userDefaults/a\"\n"
+            ),
+        ] {
+            let ending = try users.shell(user, "cd \"$HOME\" && \(host) \(command)")
+            #expect(ending.status == 2 && ending.text == expected, "\(command): \(ending.text)")
+            #expect(ending.errors.contains("userDefaults@s': permission denied"), "\(ending.errors)")
+        }
+        _ = try users.shell(user, "chmod 700 \(folder)")
+    }
+
     @Test(
         "in a user namespace that maps only the user, plugins load",
         .enabled(if: Users.mayMakeNamespaces, "the system lets no user make a namespace"),

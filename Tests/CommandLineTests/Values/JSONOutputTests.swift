@@ -11,7 +11,7 @@ import Testing
         var rows: [String: (Bool, Set<String>)] = [:]
         for line in try Repository.text(article).split(separator: "\n") where line.hasPrefix("| `") {
             let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-            let words = cells[2].matches(of: /`([A-Za-z]+)`/).map { String($0.1) }
+            let words = cells[2].matches(of: /`([A-Za-z0-9]+)`/).map { String($0.1) }
             for name in cells[0].matches(of: /`([a-z ]+)`/).map({ String($0.1) }) {
                 rows[name] = (cells[1] == "a list", Set(words))
             }
@@ -33,7 +33,7 @@ import Testing
         say get get userDefaults/b; say get get fileSystem/bytes; say get get encryptedFileSystem/e
         say exists exists userDefaults/a; say ls ls; say ls ls --apps
         printf '{"set":"userDefaults/x","value":"1"}\n' > lines; say batch batch lines
-        printf '{"n": 1}' > values.json; say import import values.json userDefaults:other
+        printf '{"n": 1}' > values.json; say import import userDefaults:other values.json
         say 'config get' config get domains.userDefaults; say 'config path' config path
         say doctor doctor; say audit audit
         printf pass > pass; say backup backup all.backup --passphrase-fd 3 3< pass
@@ -67,6 +67,7 @@ import Testing
         for line in ending.text.split(separator: "\n") {
             let parts = line.split(separator: "\t", maxSplits: 1)
             let name = String(parts[0])
+            try #require(parts.count == 2, "\(name) printed nothing")
             said.insert(name)
             let row = try #require(rows[name], "\(name)")
             let document = try JSONSerialization.jsonObject(with: Data(parts[1].utf8))
@@ -76,7 +77,7 @@ import Testing
             for object in objects {
                 let unknown = Set(object.keys).subtracting(row.members)
                 #expect(unknown.isEmpty, "\(name): \(unknown)")
-                for time in ["modified", "expires", "created", "date", "since", "committed", "keptUntil"] {
+                for time in ["modified", "expires", "created", "date", "since", "lastSync", "committed", "keptUntil"] {
                     guard let value = object[time] else { continue }
                     let text = value as? String ?? ""
                     let isTime = text.wholeMatch(of: /20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{9})?Z/) != nil
