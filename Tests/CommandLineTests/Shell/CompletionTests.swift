@@ -26,7 +26,7 @@ struct CompletionTests {
     @Test("knows commands, options, settings, values of settings, stores, components, domains and keys")
     func knows() throws {
         let home = try home()
-        #expect(try offered(home, "config", "") == ["get", "path", "set", "show", "unset", "validate"])
+        #expect(try offered(home, "config", "") == ["edit", "get", "path", "set", "show", "unset", "validate"])
         #expect(try offered(home, "migrate", "ledger", "") == ["repair"])
         #expect(try offered(home, "get", "--j") == ["--json"])
         #expect(try offered(home, "set", "--st") == ["--stdin"])

@@ -17,8 +17,8 @@ struct HabitCell: CustomTestStringConvertible, Sendable {
         "names143", "times2", "readonly", "noexec", "nolocks",
     ]
     static let umasks = ["000", "002", "077", "0177", "0277"]
-    /// The bits of the home: private, with the set-group-ID bit alone, one that a group shares, and the sticky folder of
-    /// all.
+    /// The bits of the home: private, with the set-group-ID bit alone, one that a group shares, and the sticky folder
+    /// of all.
     static let modes: [mode_t] = [0o700, 0o2750, 0o2775, 0o1777]
 
     let habits: [String]

@@ -84,7 +84,7 @@ import Testing
         let home = try Home()
         try home.done("config", "set", "domains.userDefaults", "file")
         try home.done("set", "userDefaults/a", "x", "--expires", "2100-01-01T00:00:00Z")
-        let line = "\"expires\" : 4102444800000000000"
+        let line = "\"expires\" : \"2100-01-01T00:00:00Z\""
         #expect(try home.done("get", "--json", "userDefaults/a").text.contains(line))
         try home.done("store", "copy", "file", "sqlite", "--domain", "userDefaults", "--move")
         try home.done("config", "set", "domains.userDefaults", "sqlite")

@@ -7,9 +7,9 @@ extension HostConfiguration {
     package struct Draft: Sendable {
         /// The configuration file.
         package let file: String
-        /// Its text; a new file's if there is none.
+        /// Its text; of a missing file, what a new one has.
         package let text: String
-        /// What the file has; `nil` if there is none.
+        /// What the file has; `nil` if it is missing.
         fileprivate let content: Data?
     }
 
@@ -31,7 +31,7 @@ extension HostConfiguration {
         return Draft(file: file, text: text, content: content)
     }
 
-    /// The document of a file; `nil` if there is none, or its content is malformed.
+    /// The document of a file; `nil` if it is missing, or its content is malformed.
     private static func document(toMend file: String) throws(StorageError) -> ConfigurationDocument? {
         do throws(StorageError) { return try ConfigurationDocument(path: file) } catch {
             guard error.code == .invalidConfiguration else { throw error }

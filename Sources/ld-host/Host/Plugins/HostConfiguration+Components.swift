@@ -103,8 +103,8 @@ extension HostConfiguration {
 
     /// Replaces the configuration file by an edited draft.
     ///
-    /// - Throws: `invalidConfiguration` if the text is malformed, or brings in a problem; `busy` if the file was changed
-    ///   meanwhile. Then the file has not changed.
+    /// - Throws: `invalidConfiguration` if the text is malformed, or brings in a problem; `busy` if the file was
+    ///   changed meanwhile. Then the file has not changed.
     package func replace(_ draft: Draft, by text: String, flags: Flags) throws(StorageError) {
         // Before taking the lock, as above.
         _ = pluginRegistry?.survey()

@@ -12,8 +12,8 @@ extension StorageRouter {
     }
 
     /// Brings a value to another key as it is, with what was recorded beside it and when it expires, all or nothing.
-    /// A key in no catalog gets the policy of the first one, so that a sealed value stays sealed. The value is in memory,
-    /// about three times.
+    /// A key in no catalog gets the policy of the first one, so that a sealed value stays sealed. The value is in
+    /// memory, about three times.
     ///
     /// - Parameter replaces: Whether a value that the target has is replaced.
     /// - Throws: `notFound` if there is no value; `conflict` if the target has one and it is not replaced;
