@@ -39,14 +39,16 @@ struct DatabaseFileTests {
         }
     }
 
-    @Test("in a folder that belongs to a group, the group may read and write")
+    @Test("in a folder that belongs to a group, the group may read and write; one that the store makes does not")
     func group() throws {
         let folder = try TemporaryFolder()
         try #require(chmod(folder.path, 0o2770) == 0)
-        let store = try BuiltStore(in: folder, ["path": .string("\(folder.path)/made/my.sqlite")])
-        try store.set("name", Data("value".utf8))
-        #expect(try folder.mode("made") == 0o2770)
-        for file in try folder.entries("made") { #expect(try folder.mode("made/\(file)") == 0o660, "\(file)") }
+        for (path, mode) in [("my.sqlite", mode_t(0o660)), ("made/my.sqlite", 0o600)] {
+            let store = try BuiltStore(in: folder, ["path": .string("\(folder.path)/\(path)")])
+            try store.set("name", Data("value".utf8))
+            for suffix in ["", "-wal", "-shm"] { #expect(try folder.mode(path + suffix) == mode, "\(path)\(suffix)") }
+        }
+        #expect(try folder.mode("made") == 0o700)
     }
 
     @Test("takes values again once the index of the log can be written, and not only after the next start")

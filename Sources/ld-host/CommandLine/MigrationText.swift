@@ -144,7 +144,7 @@ enum MigrationText {
     }
 
     /// The words of `migrate status`.
-    private static func name(of state: MigrationRecord.State) -> String {
+    static func name(of state: MigrationRecord.State) -> String {
         switch state {
         case .published: "not cleaned up"
         case .copying: "interrupted"

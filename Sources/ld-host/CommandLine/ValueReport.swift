@@ -57,7 +57,7 @@ struct MigrationRow: Encodable {
 
     init(_ record: MigrationRecord) {
         migration = record.id
-        state = record.state.rawValue
+        state = MigrationText.name(of: record.state)
         revision = record.revision
         date = UTCTime.text(record.date)
         duration = record.duration

@@ -18,7 +18,7 @@ struct AuditMaker {
     let selection: StorageSelection
     private var failures: [StorageError] = []
     /// Stores that did not answer in time, with the error: each is waited for only once.
-    private var silent: [String: StorageError] = [:]
+    private(set) var silent: [String: StorageError] = [:]
 
     private var snapshot: RouterSnapshot { access.snapshot }
 

@@ -20,12 +20,16 @@ extension Diagnosis {
     /// - Parameters:
     ///   - domain: The only domain whose values count; `nil` for all.
     ///   - files: The sources of the configuration.
-    static func besideKeys(_ snapshot: RouterSnapshot, ofDomain domain: String?, files: [String]) async -> [String] {
+    ///   - silent: The stores that did not answer in time, which are not waited for again.
+    static func besideKeys(
+        _ snapshot: RouterSnapshot, ofDomain domain: String?, files: [String], besides silent: Set<String>
+    ) async -> [String] {
         let findings = try? await onIOThread { () throws(StorageError) in
-            snapshot.stores.flatMap { leftBehind(in: $0, snapshot, ofDomain: domain) }
+            let answering = snapshot.stores.filter { !silent.contains($0.settings.name) }
+            return answering.flatMap { leftBehind(in: $0, snapshot, ofDomain: domain) }
                 + formerStores(snapshot, ofDomain: domain)
                 + exposure(of: files + exposed(snapshot.settings.folders)).map { Finding($0) }
-                + snapshot.stores.flatMap { exposure(of: $0, snapshot) }
+                + answering.flatMap { exposure(of: $0, snapshot) }
         }
         return (findings ?? []).filter(\.isProblem).map(\.text)
     }

@@ -106,7 +106,8 @@ extension StorageAuditReport {
         var maker = AuditMaker(try await router.access(), selection: selection)
         var report = try await maker.report(origin, keeping: limit, take)
         report.findings = await Diagnosis.besideKeys(
-            try await router.snapshot(), ofDomain: selection.domain, files: origin.configuration)
+            try await router.snapshot(), ofDomain: selection.domain, files: origin.configuration,
+            besides: Set(maker.silent.keys))
         return report
     }
 

@@ -87,8 +87,11 @@ package struct GivenValue: Sendable {
             default: type.reads(given, as: format) ? given : nil
             }
         if let bytes { return bytes }
-        if form == .json, !DeclaredType.isJSON(given) { return try json(given) }
-        let article = form == nil ? "is not \(format) of the type" : "is not of the type"
+        let isMalformed = form == .json && !DeclaredType.isJSON(given)
+        let article =
+            isMalformed
+            ? "\(Self.fault(in: Array(given)).what), and not of the type"
+            : form == nil ? "is not \(format) of the type" : "is not of the type"
         let hint =
             format == .plist && !type.isKnown
             ? "give the property list itself with --file or --stdin"
