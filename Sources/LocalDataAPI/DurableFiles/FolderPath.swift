@@ -254,13 +254,18 @@ package enum FolderMaker {
     private static func setMode(
         _ mode: mode_t, of name: CString, in folder: Int32, at path: @autoclosure () -> String
     ) throws(StorageError) {
-        guard let made = Descriptor(Descriptor.open(name.start, in: folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)),
-            fchmod(made.number, mode) == 0
-        else {
-            let code = errno
-            unlinkat(folder, name.start, AT_REMOVEDIR)
-            throw StorageError(system: code, "set the mode of the folder", path: path())
+        let code: Int32
+        if let made = Descriptor(Descriptor.open(name.start, in: folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)) {
+            if fchmod(made.number, mode) == 0 { return }
+            code = errno
+            var status = stat()
+            // Where no mode can be changed: the set-group-ID bit alone opens nothing to the group.
+            if code == EPERM, fstat(made.number, &status) == 0, status.st_mode & 0o777 == mode, mode == 0o700 { return }
+        } else {
+            code = errno
         }
+        unlinkat(folder, name.start, AT_REMOVEDIR)
+        throw StorageError(system: code, "set the mode of the folder", path: path())
     }
 
     /// Makes the entries of a folder durable. Follows no symbolic link.

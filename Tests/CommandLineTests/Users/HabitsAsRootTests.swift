@@ -11,7 +11,8 @@ struct HabitsAsRootTests {
     /// What may be said of a home where something is refused.
     private static let causes = [
         "the file system of '", "read-only file system", "is mounted noexec", "gives new files", "is writable by",
-        "can be written by", "is owned by uid", "file name too long", "the file system forbids", "belongs to user",
+        "can be written by", "is owned by uid", "file name too long", "the file system forbids", "no locks",
+        "belongs to user",
     ]
 
     @Test("each command works, or is refused before the first value, with the cause", arguments: HabitCell.wanted)
@@ -40,7 +41,7 @@ struct HabitsAsRootTests {
         ).run(deadline: .seconds(300))
         #expect(completion.outcome == .exited(code: 0), "\(completion.errorText)")
         if let problem = problem(in: String(decoding: completion.output, as: UTF8.self)) { Issue.record("\(problem)") }
-        try expectNothingReadable(below: home)
+        try expectNothingReadable(below: home, cell.habits)
     }
 
     @Test("names of 143 bytes are enough for all keys, also of capitals and beside files of the user's")
@@ -116,11 +117,15 @@ struct HabitsAsRootTests {
         return nil
     }
 
-    /// No other user can read a value or a key.
-    private func expectNothingReadable(below folder: String) throws {
+    /// No other user can read a value or a key, nor put a file where the configuration and the data are.
+    private func expectNothingReadable(below folder: String, _ habits: [String]) throws {
         for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {
             var status = stat()
             let path = "\(folder)/\(name)"
+            let isFolder = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+            if name.hasPrefix("."), isFolder, !habits.contains("mode777") {
+                #expect(status.st_mode & 0o022 == 0, "\(name)")
+            }
             guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0,
                 let content = FileManager.default.contents(atPath: path)
             else { continue }

@@ -110,7 +110,8 @@ package struct FileLock: Sendable {
     private func makeFolder() throws(StorageError) {
         let file = try HostFile.absolute(path)
         let slash = file.lastIndex(of: "/") ?? file.startIndex
-        try DurableDirectory(root: String(file[...slash])).make()
+        // For the user alone, also below a folder that a group shares: configuration and keys are there, too.
+        try DurableDirectory(root: String(file[...slash]), isRootPrivate: true).make()
     }
 
     private func failure(_ code: Int32, _ call: String) -> StorageError {

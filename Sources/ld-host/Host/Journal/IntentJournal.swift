@@ -17,7 +17,7 @@ package struct IntentJournal: Sendable {
     ///
     /// - Throws: `fileError` if the path is not absolute.
     package init(folder: String) throws(StorageError) {
-        directory = try DurableDirectory(root: folder, rule: .secret)
+        directory = try DurableDirectory(root: folder, isRootPrivate: true, rule: .secret)
     }
 
     /// The folder.

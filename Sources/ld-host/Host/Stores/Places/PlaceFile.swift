@@ -98,7 +98,8 @@ struct PlaceFile: Hashable, Sendable {
             var descriptor = open(path, flags, 0o600)
             if descriptor < 0, errno == ENOENT {
                 let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-                try? DurableDirectory(root: HostFile.absolute(folder.joined(separator: "/"))).make()
+                try? DurableDirectory(root: HostFile.absolute(folder.joined(separator: "/")), isRootPrivate: true)
+                    .make()
                 descriptor = open(path, flags, 0o600)
             }
             guard descriptor >= 0 else { return nil }
