@@ -6,34 +6,30 @@ extension Connection {
 
     /// Names of a namespace, ascending by their bytes.
     func names(_ place: Int64, in range: NameRange, limit: Int) throws -> [String] {
-        try range.after.withUnsafeBytes { after in
-            try range.end.withUnsafeBytes { end in
-                let statement = try statement(.names)
-                statement.bind(1, place)
-                statement.bind(2, text: after)
-                statement.bind(3, text: end)
-                statement.bind(4, Int64(limit))
-                statement.bind(5, Moment.now)
-                var names: [String] = []
-                while try statement.step() { names.append(statement.text(0) ?? "") }
-                return names
-            }
-        }
+        var names: [String] = []
+        try forEachRow(of: .names, place, in: range, limit: limit) { names.append($0.text(0) ?? "") }
+        return names
     }
 
     /// The versions of a namespace's values, by their names.
     func versions(_ place: Int64, in range: NameRange, limit: Int) throws -> [[UInt8]: Int64] {
+        var versions: [[UInt8]: Int64] = [:]
+        try forEachRow(of: .versions, place, in: range, limit: limit) { versions[Array($0.bytes(0))] = $0.number(1) }
+        return versions
+    }
+
+    private func forEachRow(
+        of query: Query, _ place: Int64, in range: NameRange, limit: Int, _ body: (borrowing Statement) -> Void
+    ) throws {
         try range.after.withUnsafeBytes { after in
             try range.end.withUnsafeBytes { end in
-                let statement = try statement(.versions)
+                let statement = try statement(query)
                 statement.bind(1, place)
                 statement.bind(2, text: after)
                 statement.bind(3, text: end)
                 statement.bind(4, Int64(limit))
                 statement.bind(5, Moment.now)
-                var versions: [[UInt8]: Int64] = [:]
-                while try statement.step() { versions[Array(statement.bytes(0))] = statement.number(1) }
-                return versions
+                while try statement.step() { body(statement) }
             }
         }
     }

@@ -100,7 +100,7 @@ package final class ChangeWatch: Sendable {
         guard name.starts(with: prefix) else { return }
         seen.withLock { seen in
             guard seen != nil else { return }
-            // Also another process's later change: whoever is told reads that.
+            // It may be another process's later version: the reader gets that one.
             do { seen?[Array(name)] = try read { try $0.found($1, name) }?.version } catch { seen = nil }
         }
         tell(name)

@@ -8,7 +8,7 @@ extension Command {
         name: "config edit", summary: "edit the configuration file, and check it before it is used",
         details: """
             Opens a copy of the file in the editor that VISUAL or EDITOR names, or in vi. The file is the one that config
-            set changes; if there is none, the copy is what init would write. When the editor ends, the copy is checked,
+            set changes; if it is missing, the copy is what init would write. When the editor ends, the copy is checked,
             and replaces the file in one step if it has no new problem. Otherwise the problem is shown, and on a terminal
             the editor can be opened again; else the file stays as it was, and the copy is kept.
             """
