@@ -27,9 +27,7 @@ struct SessionTests {
         }
         for step in script.steps {
             let ending = try home.shell(step.command)
-            // A slow machine prints progress.
-            let progress = #/ld-host: [a-z -]+: [0-9,]+( of [0-9,]+)?(, [0-9,]+ a second.*)?\n/#
-            let (output, errors) = (shown(ending.text), shown(ending.errors).replacing(progress, with: ""))
+            let (output, errors) = (shown(ending.text), shown(ending.errors))
             let isExpected =
                 try ending.status == step.status && SessionScript.Pattern.match(output, step.output)
                 && SessionScript.Pattern.match(errors, step.errors)

@@ -135,7 +135,8 @@ struct TerminalTests {
         try JSONEncoder().encode(values).write(to: URL(filePath: file))
         // Inspecting plugins has a time limit, so do it before time passes so fast.
         try home.done("audit")
-        return (home, file, try Haste.great.variables())
+        let usual = ["LOCALDATA_PROGRESS_DELAY": ""]
+        return (home, file, try Haste.great.variables().merging(usual) { $1 })
     }
 
     @Test("a long import shows a bar with counts and the time left, and removes it at the end; a short one shows none")
@@ -165,6 +166,8 @@ struct TerminalTests {
         let short = try home.run(BuiltProducts.host, ["import", "userDefaults", file], adding: Haste.none.variables())
         #expect(short.errors == "")
         #expect(short.text == "imported 2000 values into userDefaults\n")
+        let patient = variables.merging(["LOCALDATA_PROGRESS_DELAY": "4000000"]) { $1 }
+        #expect(try home.run(BuiltProducts.host, ["import", "fileSystem", file], adding: patient).errors == "")
     }
 
     @Test("a value ends its line on a terminal, and only there", arguments: ["", "text", "line\n"])

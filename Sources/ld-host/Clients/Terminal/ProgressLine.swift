@@ -33,15 +33,16 @@ package final class ProgressLine: Sendable {
     /// - Parameters:
     ///   - label: What is done: `importing`.
     ///   - total: Of how many, if that is known.
+    ///   - delay: How long a run shows nothing; `nil` is half a second in a terminal, three seconds elsewhere.
     ///   - write: Takes the text of the line, which in a terminal replaces the one before; `""` takes it away.
     package init(
-        _ label: String, total: Int? = nil, in place: Place,
+        _ label: String, total: Int? = nil, in place: Place, after delay: Duration? = nil,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, write: @escaping @Sendable (String) -> Void
     ) {
         (self.place, self.now, self.write) = (place, now, write)
         let start = now()
         let first: Duration = if case .terminal = place { .milliseconds(500) } else { .seconds(3) }
-        state = Mutex(State(label: label, total: total, next: start + first))
+        state = Mutex(State(label: label, total: total, next: start + (delay ?? first)))
     }
 
     /// Shows that one more is done.

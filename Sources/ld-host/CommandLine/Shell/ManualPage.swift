@@ -78,6 +78,11 @@ struct ManualPage {
             ("LOCALDATA_CONFIG", "A configuration file that overrides the others. It must exist."),
             ("LOCALDATA_APP", "The app whose data is meant, as with --app. Apps do not read it."),
             ("LOCALDATA_PLUGIN_PATH", "Folders and files of plugins, divided by colons."),
+            (
+                "LOCALDATA_PROGRESS_DELAY",
+                "The seconds after which a long command shows how far it is on standard error. By default half a second "
+                    + "in a terminal, and three seconds elsewhere."
+            ),
             ("XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME, XDG_CACHE_HOME", "Where the folders are."),
         ] { text += Self.item(name, meaning) }
         text += ".SH FILES\n"

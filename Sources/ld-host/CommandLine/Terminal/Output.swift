@@ -155,11 +155,17 @@ extension ProgressLine {
     /// How far a command is, on standard error.
     convenience init(_ label: String, total: Int? = nil, isShown: Bool = true) {
         guard isShown, isatty(STDERR_FILENO) == 1 else {
-            self.init(label, total: total, in: isShown ? .lines : .nowhere) { Output.remark("ld-host: \($0)") }
+            let place: Place = isShown ? .lines : .nowhere
+            self.init(label, total: total, in: place, after: Self.delay) { Output.remark("ld-host: \($0)") }
             return
         }
         Terminal.beforePrompts { Output.clearBar() }
-        self.init(label, total: total, in: .terminal(width: { Self.width })) { Output.bar($0) }
+        self.init(label, total: total, in: .terminal(width: { Self.width }), after: Self.delay) { Output.bar($0) }
+    }
+
+    /// How long a command shows nothing, if the environment says so in whole seconds.
+    private static var delay: Duration? {
+        getenv("LOCALDATA_PROGRESS_DELAY").flatMap { UInt32(String(cString: $0)) }.map { .seconds($0) }
     }
 
     /// How many columns the terminal has, as far as it says so.
