@@ -1,7 +1,6 @@
 internal import ByteCoding
 package import LocalDataAPI
 internal import ServerAccess
-internal import Synchronization
 
 /// Locks are the server's advisory locks, by a number that is computed from schema, namespace and name. Each uses a
 /// connection of its own, besides those of the pool: the server gives the lock to others once it has noticed that the
@@ -19,56 +18,4 @@ extension PostgreSQLStore: LockingBackend {
     package func isHeld(_ lock: NameLock) throws -> Bool { lock.isHeld(until: pool.deadline()) }
 
     package func unlock(_ lock: NameLock) { lock.end(until: pool.deadline()) }
-}
-
-/// A lock that is held by a connection. Behind a pooler a transaction holds it, because nothing else is the link's own.
-package final class NameLock: Sendable {
-    private let link: Mutex<Link?>
-    private let number: Int64
-
-    private init(_ link: Link, _ number: Int64) {
-        self.link = Mutex(link)
-        self.number = number
-    }
-
-    /// Takes the lock; `nil` if another holds it all the time.
-    static func take(_ number: Int64, on link: Link, _ pool: Pool, waiting wait: Duration) throws -> NameLock? {
-        let milliseconds = Int64(max(0, min(wait / .milliseconds(1), 86_400_000)))
-        let deadline = Deadline(seconds: pool.options.timeout + Double(milliseconds) / 1000)
-        let parameters: [Parameter] = [.integer(number)]
-        do {
-            if link.isPooled {
-                try link.exchange([Call(.begin)], until: deadline)
-            } else if milliseconds == 0 {
-                let answer = try link.exchange([Call(.tryLock, parameters)], until: deadline).first
-                return answer?.integer(0) == 1 ? NameLock(link, number) : nil
-            }
-            let limit = Call(.waitLimit, [.integer(max(1, milliseconds))])
-            try link.exchange(
-                [limit, Call(link.isPooled ? .lockInTransaction : .lock, parameters)], until: deadline)
-            return NameLock(link, number)
-        } catch LinkFailure.refused(let error) where error.state == "55P03" { return nil }
-    }
-
-    /// Whether the connection that holds the lock is alive.
-    func isHeld(until deadline: Deadline) -> Bool {
-        link.withLock { link in
-            if (try? link?.exchange([Call(.ping)], until: deadline)) == nil { link = nil }
-            return link != nil
-        }
-    }
-
-    /// Gives the lock back.
-    func end(until deadline: Deadline) {
-        link.withLock { link in
-            let call = link?.isPooled ?? false ? Call(.rollback) : Call(.unlock, [.integer(number)])
-            _ = try? link?.exchange([call], until: deadline)
-            link = nil
-        }
-    }
-
-    /// The number of a lock, the same on every machine.
-    static func number(of name: String, in place: StorageNamespace, _ schema: String) -> Int64 {
-        Int64(bitPattern: StableHash.of([schema, place.domain, place.scope, name]))
-    }
 }

@@ -6,16 +6,6 @@ internal import Synchronization
     package import Foundation
 #endif
 
-/// What happens to a stored value that none of its key's versions decodes. One that a version decodes, and whose
-/// converter throws, always stays where it is: reading fails, and the next read converts it again.
-public enum UndecodablePolicy: String, Hashable, Sendable {
-    /// Reading fails, and the value stays where it is. The first `set` puts it into quarantine.
-    case fail
-    /// Reading puts the value into quarantine; from then on the key has no value, so its default is used. As long as
-    /// nobody has set or removed the key, a program that reads the value puts it back.
-    case quarantine
-}
-
 /// A key's chain of versions, without the type of its migrator: reads stored bytes of any version. Its errors name the
 /// key.
 package final class ValueChain<Value: Codable & Sendable>: Sendable {

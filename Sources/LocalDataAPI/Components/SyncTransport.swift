@@ -4,31 +4,6 @@
     public import Foundation
 #endif
 
-/// A record that a sync transport carries from one device to the others.
-public struct SyncRecord: Hashable, Sendable {
-    /// The device that published it: 1 to 64 lower case letters, digits and `-`.
-    public var writer: String
-    /// What it is about: 1 to 64 lower case letters, digits and `-`. A writer has one record of each name.
-    public var name: String
-    /// The sealed content; it may be empty.
-    public var content: Data
-
-    /// Creates a record.
-    public init(writer: String, name: String, content: Data) {
-        (self.writer, self.name, self.content) = (writer, name, content)
-    }
-}
-
-/// A notice of a sync transport to its subscriber.
-public enum SyncNotice: Int32, CaseIterable, Hashable, Sendable {
-    /// There may be something new to fetch.
-    case changed = 0
-    /// The other side can be reached, again or for the first time. There may be something new to fetch, too.
-    case reachable = 1
-    /// The other side cannot be reached. The transport goes on trying by itself.
-    case unreachable = 2
-}
-
 /// Carries sealed records between devices. This is the protocol that a sync plugin implements.
 ///
 /// Records are opaque: the host seals them end to end, and resolves conflicts. Only the device with that name publishes

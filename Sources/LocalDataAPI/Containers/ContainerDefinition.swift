@@ -165,16 +165,6 @@ extension ContainerDefinition {
     }
 }
 
-/// A difference between two versions of a container.
-public enum ContainerChange: Hashable, Sendable {
-    /// A setting has another name or key. A guess, unless two settings have the same name.
-    case propertyRenamed(from: String, to: String)
-    /// A setting is gone.
-    case propertyRemoved(String)
-    /// A setting is new.
-    case propertyAdded(String)
-}
-
 /// The differences between two versions of a container.
 ///
 /// A rename is assumed only if one removed and one added setting have the same type and similar names, and neither is

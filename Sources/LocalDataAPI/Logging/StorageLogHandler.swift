@@ -16,30 +16,3 @@ extension StorageLogHandler {
         if level >= self.level { log(level, label: label, message()) }
     }
 }
-
-/// A log that discards every message.
-public struct SilentLog: StorageLogHandler {
-    /// The highest level; messages at this level are discarded too.
-    public let level = StorageLogLevel.error
-
-    /// Creates the log.
-    public init() {}
-
-    /// Drops the message.
-    public func log(_ level: StorageLogLevel, label: String, _ message: String) {}
-}
-
-/// The severity of a message.
-public enum StorageLogLevel: Int32, Comparable, CaseIterable, Hashable, Sendable {
-    /// What the library does, step by step.
-    case debug = 0
-    /// What an operator may want to know.
-    case info = 1
-    /// Something that may need attention.
-    case warning = 2
-    /// A failure that no caller learns of otherwise.
-    case error = 3
-
-    /// Orders by severity.
-    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-}

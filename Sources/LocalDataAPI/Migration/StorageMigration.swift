@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// Brings older data to a key. An app or a migration pack implements it.
 ///
 /// `router` is a transaction: it reads from the stores, and nothing that is written or removed takes effect before
@@ -94,51 +88,5 @@ extension StorageMigration {
             try MigrationUtils.validateCompatibility(
                 from: source.descriptor, to: .from(destinationKey), allowingOtherTypes: true)
         }
-    }
-}
-
-/// What happens if there is data to migrate and the destination already has a value.
-public enum MigrationConflictPolicy: String, Codable, CaseIterable, Hashable, Sendable {
-    /// The destination and the sources stay; the outcome reports it.
-    case keepDestination
-    /// The destination stays and the sources are removed. They are kept for as long as the migration can be rolled
-    /// back. Nothing is written.
-    case dropSource
-    /// The destination is replaced. Its old value is kept for as long as the migration can be rolled back.
-    case takeSource
-    /// The migration fails with `conflict`.
-    case fail
-}
-
-/// The values of an aggregating migration's sources, in the order of the sources and by key. Sources without data are
-/// left out.
-public struct MigrationSources: RandomAccessCollection, Sendable {
-    /// A source that has data.
-    struct Source: Sendable {
-        let key: AnyStorageKey
-        let data: Data
-        let value: AnyCodable
-    }
-
-    private let found: [Source]
-
-    init(_ found: [Source]) { self.found = found }
-
-    /// Always 0.
-    public var startIndex: Int { 0 }
-    /// How many sources have data.
-    public var endIndex: Int { found.count }
-    /// A source's value, whatever its type.
-    public subscript(position: Int) -> AnyCodable { found[position].value }
-
-    /// The names of the sources that have data.
-    public var names: [String] { found.map(\.key.descriptor.name) }
-
-    /// The value of a key, or `nil` if it has no value or is not a source.
-    ///
-    /// - Throws: `deserializationFailed` or `unsupported` if the source's value is of another type.
-    public func value<Value>(of key: StorageKey<Value>) throws(StorageError) -> Value? {
-        let source = found.first { $0.key.descriptor.domain == key.domain && $0.key.descriptor.name == key.name }
-        return try source.map { (source) throws(StorageError) in try key.decode(source.data) }
     }
 }

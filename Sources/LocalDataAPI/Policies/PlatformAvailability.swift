@@ -21,23 +21,3 @@ public enum PlatformAvailability: String, Codable, CaseIterable, Hashable, Senda
         }
     }
 }
-
-/// The kind of device for ``PlatformAvailability``; on Linux, `device.role` in the configuration sets it.
-public enum DeviceRole: String, Codable, CaseIterable, Hashable, Sendable {
-    /// Neither phone nor watch: every key is available.
-    case all
-    /// A phone.
-    case phone
-    /// A watch.
-    case watch
-}
-
-/// When a value goes to a sync transport.
-public enum SyncPolicy: String, Codable, CaseIterable, Hashable, Sendable {
-    /// Never.
-    case never
-    /// When the app asks for it.
-    case manual
-    /// On every change, if the value is no larger than the configured limit (100 KB by default).
-    case automaticSmall
-}

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import LocalDataAPI
 import LocalDataHost
 
@@ -27,111 +26,6 @@ enum SimpleSample {
             builder.register(from: UserSettingsV1.self, to: UserSettingsV2.self) { v1 in
                 UserSettingsV2(theme: v1.theme, notifications: true)
             }
-        }
-    }
-}
-
-/// "Migration with Data Transformation".
-enum TransformationSample {
-    // Old format with string-based theme
-    struct SettingsV1: Codable, Equatable {
-        let theme: String  // "light" or "dark"
-        let fontSize: Int
-    }
-
-    // New format with enum-based theme
-    enum Theme: String, Codable {
-        case light, dark, auto
-    }
-
-    struct SettingsV2: Codable, Equatable {
-        let theme: Theme
-        let fontSize: Double  // Changed from Int to Double
-    }
-
-    struct Storage: VaultStorable {
-        static let defaultValue = SettingsV2(theme: .auto, fontSize: 12)
-
-        // Migration with data transformation
-        static func configure(builder: DataMigrator<SettingsV2>.Builder) {
-            builder.register(from: SettingsV1.self, to: SettingsV2.self) { v1 in
-                let newTheme: Theme
-                switch v1.theme {
-                case "light": newTheme = .light
-                case "dark": newTheme = .dark
-                default: newTheme = .auto
-                }
-
-                return SettingsV2(
-                    theme: newTheme,
-                    fontSize: Double(v1.fontSize)
-                )
-            }
-            // {"theme": "dark", "fontSize": 12} is a SettingsV1 and a SettingsV2.
-            builder.assumeUntagged(SettingsV1.self)
-        }
-    }
-}
-
-/// "Multi-Step Migration".
-enum ChainSample {
-    struct UserProfile: Codable, Equatable {
-        let name: String
-        let email: String
-        static let `default` = UserProfile(name: "", email: "")
-    }
-
-    struct UserPreferences: Codable, Equatable {
-        let values: [String: String]
-        init(from values: [String: String]) { self.values = values }
-        static let `default` = UserPreferences(from: [:])
-    }
-
-    // Version history
-    struct UserDataV1: Codable, Equatable {
-        let name: String
-    }
-
-    struct UserDataV2: Codable, Equatable {
-        let name: String
-        let email: String
-    }
-
-    struct UserDataV3: Codable, Equatable {
-        let name: String
-        let email: String
-        let preferences: [String: String]
-    }
-
-    struct UserDataV4: Codable, Equatable {
-        let profile: UserProfile
-        let preferences: UserPreferences
-    }
-
-    // Complete migration chain
-    struct UserDataStorage: VaultStorable {
-        typealias Value = UserDataV4
-        static let defaultValue = UserDataV4(
-            profile: UserProfile.default,
-            preferences: UserPreferences.default
-        )
-
-        static func configure(builder: DataMigrator<UserDataV4>.Builder) {
-            builder
-                // V1 -> V2: Add email field
-                .register(from: UserDataV1.self, to: UserDataV2.self) { v1 in
-                    UserDataV2(name: v1.name, email: "")
-                }
-                // V2 -> V3: Add preferences
-                .register(from: UserDataV2.self, to: UserDataV3.self) { v2 in
-                    UserDataV3(name: v2.name, email: v2.email, preferences: [:])
-                }
-                // V3 -> V4: Restructure data
-                .register(from: UserDataV3.self, to: UserDataV4.self) { v3 in
-                    let profile = UserProfile(name: v3.name, email: v3.email)
-                    let preferences = UserPreferences(from: v3.preferences)
-                    return UserDataV4(profile: profile, preferences: preferences)
-                }
         }
     }
 }
@@ -168,67 +62,6 @@ enum BranchingSample {
             builder.register(from: IntermediateFormat.self, to: CurrentFormat.self) { intermediate in
                 CurrentFormat(upgrading: intermediate)
             }
-        }
-    }
-}
-
-/// "Conditional Migration", and "Handle Edge Cases".
-enum ConditionalSample {
-    enum Theme: String, Codable { case light, dark, auto }
-
-    struct UserSettingsV2: Codable, Equatable {
-        let theme: String
-        let notifications: Bool
-        let fontSize: Double?
-    }
-
-    struct UserSettings: Codable, Equatable, VersionedValue {
-        static let version = 3
-        let theme: Theme
-        let notifications: Bool
-        let fontSize: Double
-    }
-
-    struct Storage: VaultStorable {
-        static let defaultValue = UserSettings(theme: .auto, notifications: true, fontSize: 16)
-
-        static func configure(builder: DataMigrator<UserSettings>.Builder) {
-            builder.register(from: UserSettingsV2.self, to: UserSettings.self) { v2 in
-                // Conditional logic during migration
-                let newTheme: Theme
-                if v2.theme == "system" {
-                    newTheme = .auto  // Migrate "system" to new "auto" option
-                } else {
-                    newTheme = Theme(rawValue: v2.theme) ?? .light
-                }
-
-                return UserSettings(
-                    theme: newTheme,
-                    notifications: v2.notifications,
-                    // Add new field with intelligent default
-                    fontSize: v2.fontSize ?? (DeviceInfo.current.platform == .linux ? 18.0 : 16.0)
-                )
-            }
-            builder.assumeUntagged(UserSettingsV2.self)
-        }
-    }
-
-    struct CarefulStorage: VaultStorable {
-        static let defaultValue = Storage.defaultValue
-
-        static func configure(builder: DataMigrator<UserSettings>.Builder) {
-            builder.register(from: UserSettingsV2.self, to: UserSettings.self) { v2 in
-                // Handle edge cases during migration
-                let safeTheme = Theme(rawValue: v2.theme) ?? .light
-                let safeFontSize = max(8.0, min(72.0, v2.fontSize ?? 16.0))
-
-                return UserSettings(
-                    theme: safeTheme,
-                    notifications: v2.notifications,
-                    fontSize: safeFontSize
-                )
-            }
-            builder.assumeUntagged(UserSettingsV2.self)
         }
     }
 }
@@ -273,62 +106,6 @@ enum ValidationSample {
 extension String {
     fileprivate func trimming(while isTrimmed: (Character) -> Bool) -> String {
         String(drop(while: isTrimmed).reversed().drop(while: isTrimmed).reversed())
-    }
-}
-
-/// "Complex Data Restructuring".
-enum RestructuringSample {
-    // Old flat structure
-    struct FlatUserDataV1: Codable, Equatable {
-        let userName: String
-        let userEmail: String
-        let userAge: Int
-        let settingTheme: String
-        let settingNotifications: Bool
-        let settingFontSize: Double
-    }
-
-    // New hierarchical structure
-    struct HierarchicalUserData: Codable, Equatable {
-        let user: User
-        let settings: Settings
-    }
-
-    struct User: Codable, Equatable {
-        let name: String
-        let email: String
-        let age: Int
-    }
-
-    struct Settings: Codable, Equatable {
-        let theme: String
-        let notifications: Bool
-        let fontSize: Double
-    }
-
-    struct Storage: VaultStorable {
-        static let defaultValue = HierarchicalUserData(
-            user: User(name: "", email: "", age: 0),
-            settings: Settings(theme: "light", notifications: true, fontSize: 12))
-
-        // Migration with restructuring
-        static func configure(builder: DataMigrator<HierarchicalUserData>.Builder) {
-            builder.register(from: FlatUserDataV1.self, to: HierarchicalUserData.self) { flat in
-                let user = User(
-                    name: flat.userName,
-                    email: flat.userEmail,
-                    age: flat.userAge
-                )
-
-                let settings = Settings(
-                    theme: flat.settingTheme,
-                    notifications: flat.settingNotifications,
-                    fontSize: flat.settingFontSize
-                )
-
-                return HierarchicalUserData(user: user, settings: settings)
-            }
-        }
     }
 }
 

@@ -149,61 +149,6 @@ package struct Envelope: Sendable {
     }
 }
 
-/// The authenticated address of a sealed value: a value that was moved to another address does not open.
-package struct EnvelopeContext: Sendable {
-    /// For errors.
-    package let address: StorageAddress
-    private let bytes: [UInt8]
-
-    /// Creates the context of an address.
-    package init(_ address: StorageAddress) {
-        self.address = address
-        var writer = ByteWriter(.bigEndian, capacity: 256)
-        for text in [address.place.domain, address.place.scope, address.name] {
-            writer.add(UInt32(text.utf8.count))
-            writer.add(text.utf8)
-        }
-        bytes = writer.bytes
-    }
-
-    /// The data that is authenticated with every chunk: the header and the address.
-    func authenticated(_ header: EnvelopeHeader) -> Data {
-        let (header, own) = (header.encoded, bytes)
-        return filled(header.count + own.count) { output in
-            output.copyBytes(from: header)
-            UnsafeMutableRawBufferPointer(rebasing: output[header.count...]).copyBytes(from: own)
-        }.data
-    }
-
-    /// The same error for everything that is wrong with a sealed value.
-    var cannotOpen: StorageError {
-        StorageError(
-            .cannotOpen,
-            "'\(address)' cannot be opened: the stored bytes were changed, moved or never sealed; they stay as they "
-                + "are",
-            hint: "if it was stored before its store was sealed, see: ld-host doctor; if not, restore it from a backup")
-    }
-
-    /// For a header with an algorithm that the provider lacks.
-    func cannotOpen(_ algorithm: String, _ crypto: LoadedCrypto) -> StorageError {
-        StorageError(
-            .cannotOpen,
-            "'\(address)' cannot be opened: its envelope asks for \(algorithm), which the crypto provider "
-                + "'\(crypto.component)' does not offer; it stays as it is",
-            hint: "choose one that does with: ld-host config set encryption.provider ID; see: ld-host plugins list")
-    }
-
-    /// For bytes that are not a header.
-    func cannotOpen(_ fault: EnvelopeFault) -> StorageError {
-        guard case .version(let version) = fault else { return cannotOpen }
-        return StorageError(
-            .cannotOpen,
-            "'\(address)' cannot be opened: its envelope has version \(version); this program reads version "
-                + "\(EnvelopeHeader.version); it stays as it is",
-            hint: "use a later version of LocalData")
-    }
-}
-
 /// Why bytes are not a header that this version can read.
 package enum EnvelopeFault: Error, Equatable, Sendable {
     /// They do not start like an envelope.
@@ -228,57 +173,4 @@ extension EnvelopeFault: CustomStringConvertible {
         case .malformed(let what): "has a header with \(what)"
         }
     }
-}
-
-/// How values are sealed, as a policy or a store's configuration demands.
-package struct EnvelopeStyle: Hashable, Sendable {
-    package let cipher: AuthenticatedCipher
-    package let derivation: KeyDerivation
-    /// The size of a chunk as a power of two, 10 to 24.
-    package let chunkExponent: UInt8
-
-    /// Creates a style.
-    package init(
-        _ cipher: AuthenticatedCipher, _ derivation: KeyDerivation = .hkdf(),
-        chunkExponent: UInt8 = EnvelopeHeader.usualChunkExponent
-    ) {
-        self.cipher = cipher
-        self.derivation = derivation
-        self.chunkExponent = chunkExponent
-    }
-
-    /// The derivation with the salts that it needs.
-    ///
-    /// - Throws: `securityApplicationFailed` for a style that no reader accepts; what `random` throws.
-    func derivation(
-        _ random: (Int) throws(StorageError) -> Data
-    ) throws(StorageError) -> EnvelopeDerivation {
-        func given(_ salt: Data?) throws(StorageError) -> Data {
-            if let salt { return salt }
-            return try random(Self.saltSize)
-        }
-        let result: EnvelopeDerivation
-        switch derivation {
-        case .hkdf(let salt, let info): result = .hkdf(salt: salt, info: info)
-        case .pbkdf2(let iterations, let salt):
-            result = .pbkdf2(iterations: iterations, salt: try given(salt))
-        case .argon2id(let passes, let memory):
-            result = .argon2id(passes: passes, memory: memory, salt: try given(nil))
-        }
-        if let fault = result.fault ?? chunkFault {
-            throw StorageError(
-                .securityApplicationFailed, "a value cannot be sealed with \(fault)",
-                hint: "change the key's security policy or the configuration")
-        }
-        return result
-    }
-
-    private var chunkFault: String? {
-        let sizes = EnvelopeHeader.chunkExponents
-        guard !sizes.contains(chunkExponent) else { return nil }
-        return "chunks of 2^\(chunkExponent) bytes; expected 2^\(sizes.lowerBound) to 2^\(sizes.upperBound)"
-    }
-
-    /// The size of a generated salt for a slow derivation, in bytes.
-    private static let saltSize = EnvelopeDerivation.argon2SaltSize
 }

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import LocalDataAPI
 
 /// Finds the values that a ring has sealed, in every location that the ring has recorded and in every namespace that
@@ -275,13 +274,4 @@ extension SecurityPolicy.EncryptionPolicy {
         case .aes256(let derivation), .chacha20Poly1305(let derivation), .external(_, let derivation): derivation
         }
     }
-}
-
-/// Selects a key ring.
-public enum KeyRingName: Hashable, Sendable {
-    /// The master keys, which seal the values of keys with an encryption policy: `encryption.service` and
-    /// `encryption.account` of the configuration.
-    case master
-    /// The keys of a sealed store, by the store's name.
-    case store(String)
 }

@@ -1,4 +1,3 @@
-internal import CLocalData
 package import FoundationEssentials
 package import LocalDataAPI
 
@@ -223,14 +222,6 @@ extension HostSettings.Sealing.Source: CustomStringConvertible {
         case .provider(let id): "the key material provider '\(id)'"
         }
     }
-}
-
-/// The version of this host.
-public enum HostVersion {
-    /// The current semantic version.
-    public static let current = "0.1.0"
-    /// The version of the plugin ABI, e.g. `1.1`. It loads plugins of every minor of this major from 1 on.
-    public static let abi = "\(LD_ABI_MAJOR).\(LD_ABI_MINOR)"
 }
 
 /// How the key of a sealed record is derived from the key material; missing salts are random for each record.

@@ -1,16 +1,5 @@
-public import LocalDataAPI
+internal import LocalDataAPI
 internal import Synchronization
-
-/// Changes in a domain, or in one of its scopes.
-public struct ScopeChanges: Hashable, Sendable {
-    /// The location as the beginning of an address: `userDefaults:languages`; the domain's name if it may be any of its
-    /// scopes.
-    public let location: String
-    /// The scope; `nil` if it may be any of the domain's.
-    public let scope: StorageDomain?
-    /// The names, and whether others may have changed too.
-    public let changed: ChangedNames
-}
 
 /// The watches of all scopes of a selection, which share one signal.
 final class SelectionWatch: Sendable {

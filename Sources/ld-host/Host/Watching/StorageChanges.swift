@@ -31,14 +31,6 @@ public struct StorageChanges<Element: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// Names that were set or removed.
-public struct ChangedNames: Hashable, Sendable {
-    /// Each once, ascending by their UTF-8 bytes.
-    public let names: [String]
-    /// Whether others may have changed too, because the store could not say which.
-    public let mayBeMore: Bool
-}
-
 /// Collects a store's reports until the reader takes them.
 final class ChangeFeed: Sendable {
     private struct Pending {

@@ -275,19 +275,3 @@ package struct InMemoryChange: Sendable {
         return all
     }
 }
-
-/// A lock of an ``InMemoryStore``.
-public final class InMemoryLock: Sendable {
-    let address: StorageAddress
-
-    init(address: StorageAddress) { self.address = address }
-}
-
-/// A transaction of an ``InMemoryStore``: the versions that it has seen, and its changes.
-public final class InMemoryTransaction: Sendable {
-    struct State {
-        var seen: [StorageAddress: UInt64] = [:]
-        var changes: [StorageAddress: InMemoryContents.Entry?] = [:]
-    }
-    let state = Mutex(State())
-}

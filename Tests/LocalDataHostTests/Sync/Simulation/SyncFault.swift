@@ -1,6 +1,5 @@
 import Foundation
 import LocalDataAPI
-
 @testable import LocalDataHost
 
 /// A fault that an engine could have. It is injected from outside: the engine's surroundings behave as if the engine
@@ -65,121 +64,6 @@ enum SyncFault: String, CaseIterable, Sendable {
 
     /// Whether the fault shows in the data that a process reads when it starts, so that each step needs a new process.
     var needsNewProcesses: Bool { self == .takesReplays }
-}
-
-/// A replica that does not do everything that an engine asks for.
-final class FaultyReplica: SyncReplica {
-    private let base: SimulatedReplica
-    private let fault: SyncFault
-
-    init(_ base: SimulatedReplica, _ fault: SyncFault) { (self.base, self.fault) = (base, fault) }
-
-    var keys: [SyncKey] { base.keys }
-    func read(_ address: String) throws(StorageError) -> LocalValue? { try base.read(address) }
-    func forEachMark(_ body: (_ key: Int, _ mark: UInt64?) -> Void) throws(StorageError) {
-        try base.forEachMark(body)
-    }
-    func merge(_ lesser: LocalValue, _ greater: LocalValue, at address: String) throws(StorageError) -> LocalValue? {
-        fault == .forgetsMerging ? nil : try base.merge(lesser, greater, at: address)
-    }
-    func canUse(_ data: Data, _ attributes: ValueAttributes, at address: String) -> Bool {
-        base.canUse(data, attributes, at: address)
-    }
-    func kept(_ attributes: ValueAttributes, at address: String) -> ValueAttributes {
-        base.kept(attributes, at: address)
-    }
-    func isAtomic(_ address: String) -> Bool { fault == .storesNoIntent || base.isAtomic(address) }
-    func parked(_ name: String) throws(StorageError) -> Data? { try base.parked(name) }
-    func outdated() throws(StorageError) -> OutdatedKeys? {
-        fault == .overlooksEarlierStores ? nil : try base.outdated()
-    }
-
-    func forEachEntry(_ body: (String, SyncEntry) throws(StorageError) -> Void) throws(StorageError) {
-        try base.forEachEntry(body)
-    }
-
-    func progress() throws(StorageError) -> Data? {
-        let saved = try base.progress()
-        guard var progress = saved.map({ SyncProgress($0) }) ?? SyncProgress() else { return saved }
-        switch fault {
-        case .takesReplays: for writer in progress.writers.keys { progress.writers[writer]?.taken = 0 }
-        case .publishesWhileJoining: progress.isJoining = false
-        default: return saved
-        }
-        return progress.encoded()
-    }
-
-    func commit(_ changes: [SyncChange], progress: Data?) throws(StorageError) -> [Int] {
-        let intrudes = base.intrudes
-        defer { base.intrudes = intrudes }
-        var changes = changes
-        for index in changes.indices {
-            if fault == .dropsLosers { changes[index].loser = nil }
-            guard fault == .ignoresExpectation, changes[index].changesValue else { continue }
-            _ = intrudes(changes[index].address)
-            changes[index].expected = try base.read(changes[index].address)
-            base.intrudes = { _ in false }
-        }
-        return try base.commit(changes, progress: progress)
-    }
-}
-
-/// A group that reads records differently from how they were written.
-final class FaultyGroup: SyncGroup {
-    private let base: SimulatedGroup
-    private let fault: SyncFault
-    private let replica: SimulatedReplica
-
-    init(_ base: SimulatedGroup, _ fault: SyncFault, _ replica: SimulatedReplica) {
-        (self.base, self.fault, self.replica) = (base, fault, replica)
-    }
-
-    var me: DeviceID { base.me }
-    var members: [DeviceID] { base.members }
-    var epoch: UInt32 { base.epoch }
-    func isKnown(_ device: DeviceID) -> Bool { base.isKnown(device) }
-    func name(of address: String) throws(StorageError) -> String { try base.name(of: address) }
-    func hash(_ bytes: Data) throws(StorageError) -> SyncHash { try base.hash(bytes) }
-    func take(_ record: SyncRecord) throws(StorageError) -> Bool { try base.take(record) }
-    func ownRecords() throws(StorageError) -> [SyncRecord] { try base.ownRecords() }
-
-    func seal(_ contents: [(name: String, content: Data)]) throws(StorageError) -> [Data] {
-        try base.seal(
-            contents.map { name, content in
-                guard fault == .acknowledgesUnseen, var changed = SyncContent(content),
-                    case .status(var status) = changed.body
-                else { return (name, content) }
-                status.acknowledged = status.acknowledged.mapValues { _ in .max }
-                changed.body = .status(status)
-                return (name, changed.encoded())
-            })
-    }
-
-    func open(_ record: SyncRecord) throws(StorageError) -> OpenedRecord {
-        let opened = try base.open(record)
-        guard case .content(let data) = opened, var content = SyncContent(data) else { return opened }
-        switch (fault, content.body) {
-        case (.endsRemovalsEarly, .status(var status)):
-            status.acknowledged = status.acknowledged.mapValues { _ in .max }
-            content.body = .status(status)
-        case (.comparesTimesAlone, .value(let version, let history, let address, let attributes, let value)):
-            guard let earlier = yielding(version, record.name) else { return opened }
-            content.body = .value(earlier, history, address: address, attributes, value)
-        case (.comparesTimesAlone, .removal(let version, let history, let address)):
-            guard let earlier = yielding(version, record.name) else { return opened }
-            content.body = .removal(earlier, history, address: address)
-        default: return opened
-        }
-        return .content(content.encoded())
-    }
-
-    /// A version that loses against the own one of the same time; `nil` if that is absent.
-    private func yielding(_ version: SyncVersion, _ name: String) -> SyncVersion? {
-        guard let own = replica.disk.entries[name].flatMap({ SyncEntry($0) })?.state?.version,
-            own.time == version.time, own.author != version.author
-        else { return nil }
-        return SyncVersion(time: version.time - 1, author: version.author)
-    }
 }
 
 /// A carrier whose calls happen at other times.

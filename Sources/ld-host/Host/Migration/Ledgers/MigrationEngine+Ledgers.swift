@@ -116,76 +116,11 @@ extension LedgerSurvey {
     }
 }
 
-/// How every migration stands: those that are known, and those that the ledgers have.
-struct MigrationStanding {
-    private let settings: HostSettings
-    private let survey: LedgerSurvey
-    /// Rows that no known migration has taken.
-    private var rest: [(address: String, row: LedgerRow)]
-
-    init(_ survey: LedgerSurvey, _ settings: HostSettings) {
-        self.survey = survey
-        self.settings = settings
-        rest = survey.readable.flatMap { found in found.page.rows.map { (found.place.address, $0) } }
-    }
-
-    /// Known migrations in their order, then the others in the order of their runs.
-    mutating func all(_ known: [KnownMigration]) -> [MigrationStatus] {
-        var all = known.map { status(of: $0) }
-        for (address, row) in rest.sorted(by: { $0.row.committed < $1.row.committed }) {
-            let place = row.pack.map { "in the pack '\($0)', which is not configured or no longer has it" }
-            let isExpected =
-                [.rolledBack, .superseded].contains(row.state) || row.isFinal || row.isFromFormerPlace
-                || row.isDoneByApp
-            let problem = "it has run, but this program does not know it; it was \(place ?? "an app's own")"
-            all.append(
-                MigrationStatus(nil, row.id, row.pack, row, at: address, row.status, isExpected ? nil : problem))
-        }
-        return all
-    }
-
-    private mutating func status(of migration: KnownMigration) -> MigrationStatus {
-        let key = migration.destinationDescriptor
-        var address = "\(key.domain)/\(key.name)"
-        var problem: String?
-        if case .single(let migration) = migration { problem = MigrationEngine.reasonToSkip(migration, settings) }
-        do throws(StorageError) {
-            address = "\(StorageAddress(try settings.place(of: key.domain), name: key.name))"
-        } catch {
-            problem = error.message
-        }
-        let row = take(migration.id, at: address)
-        var state = row?.status ?? .notRun
-        if let row {
-            do throws(MigrationError) {
-                try row.requireNoLater(than: migration.revision, at: address)
-                if case .single(let migration) = migration { try row.requireSamePack(as: migration) }
-            } catch {
-                problem = error.message
-            }
-        } else if case .failure(let error)? = page(of: address)?.content {
-            (state, problem) = (.unreadable, error.message)
-        }
-        return MigrationStatus(migration, migration.id, migration.pack, row, at: address, state, problem)
-    }
-
-    private func page(of address: String) -> LedgerSurvey.Page? {
-        survey.pages.first { $0.address.hasBytes(of: address) }
-    }
-
-    private mutating func take(_ id: String, at address: String) -> LedgerRow? {
-        guard
-            let index = rest.firstIndex(where: { $0.row.id == id && $0.address.hasBytes(of: address) })
-        else { return nil }
-        return rest.remove(at: index).row
-    }
-}
-
 extension MigrationStatus {
     /// - Parameters:
     ///   - migration: `nil` if only the ledger knows it.
     ///   - row: The ledger's row; `nil` if it has none.
-    fileprivate init(
+    init(
         _ migration: KnownMigration?, _ id: String, _ pack: MigrationPackIdentity?, _ row: LedgerRow?,
         at address: String, _ state: State, _ problem: String?
     ) {
@@ -205,14 +140,14 @@ extension LedgerRow {
     }
 
     /// Whether nothing of it is left to do or to undo.
-    fileprivate var isFinal: Bool { state == .clean && keptUntil == nil && unwiped == nil }
+    var isFinal: Bool { state == .clean && keptUntil == nil && unwiped == nil }
 
     /// Whether an app did it itself, so that no other program ever knows it, and left nothing to do: its images go by
     /// themselves.
-    fileprivate var isDoneByApp: Bool { pack == nil && (state == .clean && unwiped == nil || isOnlyOnDemand) }
+    var isDoneByApp: Bool { pack == nil && (state == .clean && unwiped == nil || isOnlyOnDemand) }
 
     /// Whether it is a move of a key whose place was changed: it is known only as long as there is something to move.
-    fileprivate var isFromFormerPlace: Bool { id.hasPrefix(FormerPlaceMigration.prefix) }
+    var isFromFormerPlace: Bool { id.hasPrefix(FormerPlaceMigration.prefix) }
 
     /// Addresses that it was to remove, and someone had changed.
     var left: [String] { removed.filter { $0.isLeft == true }.map(\.address) }

@@ -53,19 +53,3 @@ public struct MigrationRecord: Hashable, Sendable {
         self.pack = pack
     }
 }
-
-/// How every migration stands that is known here or recorded in a ledger.
-public struct MigrationOverview: Sendable {
-    /// Known migrations in the order of a run, then the others in the order of their last runs.
-    public let migrations: [MigrationStatus]
-    /// Why some ledgers could not be found, or some packs not be opened.
-    public let failures: [StorageError]
-}
-
-/// The migrations of all processes.
-public struct MigrationHistory: Sendable {
-    /// In the order of the runs.
-    public let records: [MigrationRecord]
-    /// Why some ledgers could not be read.
-    public let failures: [StorageError]
-}

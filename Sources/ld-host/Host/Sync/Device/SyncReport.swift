@@ -1,5 +1,5 @@
 public import FoundationEssentials
-public import LocalDataAPI
+internal import LocalDataAPI
 
 /// How far this device's sync has come.
 public struct SyncReport: Hashable, Sendable {
@@ -59,37 +59,4 @@ public struct SyncReport: Hashable, Sendable {
     /// When this device last read what the transport had; `nil` if that is not known. What others have published since
     /// is in no report.
     public var lastSync: Date?
-}
-
-/// A device of the sync group.
-public struct SyncMember: Hashable, Sendable, Codable {
-    /// Its id: 32 hexadecimal digits.
-    public let id: String
-    /// What its owner calls it.
-    public let name: String
-    /// Its role.
-    public let role: DeviceRole
-    /// Whether it is this device.
-    public let isThis: Bool
-    /// When it joined, in milliseconds since 1970 UTC by its own clock.
-    public let since: UInt64
-    /// Whether it was away for too long: it reads nothing that was published since the others noticed, and has to join
-    /// again.
-    public let isForgotten: Bool
-}
-
-/// A sync group that was just made.
-public struct NewSyncGroup: Sendable {
-    /// The group's recovery code, a secret. Only its public half is stored.
-    public let recoveryCode: String
-    /// What came of the first sync.
-    public let report: Result<SyncReport, StorageError>
-}
-
-/// An invitation to the sync group.
-public struct SyncInvitation: Sendable {
-    /// The code to type on the new device. It is a secret until the invitation ends.
-    public let code: String
-    /// How long it can be used.
-    public let lifetime: Duration
 }

@@ -1,0 +1,1 @@
+../../../../../Sources/Backends/MemoryStore/WatchList.swift
