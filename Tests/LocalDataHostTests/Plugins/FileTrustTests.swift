@@ -22,7 +22,7 @@ struct FileTrustTests {
             try #require(stat(path, &status) == 0)
             #expect(trusted.identity.device == UInt64(status.st_dev))
             #expect(trusted.identity.inode == UInt64(status.st_ino))
-            #expect(trusted.identity == FileIdentity(status))
+            #expect(trusted.identity == FileVersion(status))
         }
     }
 
@@ -53,7 +53,7 @@ struct FileTrustTests {
         var status = stat()
         status.st_mtim = timespec(tv_sec: .max, tv_nsec: 999_999_999)
         status.st_ctim = timespec(tv_sec: .min, tv_nsec: 0)
-        #expect(FileIdentity(status) == FileIdentity(status))
+        #expect(FileVersion(status) == FileVersion(status))
     }
 
     @Test("a chain of symbolic links ends at the real path")
