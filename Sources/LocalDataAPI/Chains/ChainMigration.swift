@@ -28,7 +28,7 @@ package struct ChainMigration<Value: Codable & Sendable>: StorageMigration {
         (destinationKey, self.chain, self.converted) = (key, chain, converted)
     }
 
-    package var id: String { "\(AnyValueChain.idPrefix)\(destinationKey.domain)/\(destinationKey.name)" }
+    package var id: String { "versions of \(destinationKey.domain)/\(destinationKey.name)" }
     package var sources: [AnyStorageKey] { [AnyStorageKey(destinationKey)] }
     package var conflictPolicy: MigrationConflictPolicy { .takeSource }
     package var summary: String { "brings the value to version '\(chain.versionTag)'" }
@@ -58,4 +58,8 @@ package struct ChainMigration<Value: Codable & Sendable>: StorageMigration {
         outcome.set(current.value)
         return MigrationResult(success: true, migratedCount: 1)
     }
+}
+
+extension ChainMigration: MadeMigration {
+    package var origin: MigrationOrigin { .chain }
 }

@@ -78,9 +78,6 @@ package struct ConvertedValue: Sendable {
 
 /// The chain of a key whose type is not known.
 package struct AnyValueChain: Sendable {
-    /// The prefix of the ids of chains' migrations.
-    package static let idPrefix = "versions of "
-
     /// The version tag of the current version.
     package let versionTag: String
     /// What happens to a value that no version reads.

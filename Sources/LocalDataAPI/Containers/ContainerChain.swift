@@ -52,10 +52,10 @@ package struct ContainerChain: Sendable {
     package var versionKey: AnyStorageKey { container.key(container.versionKey.name, serializer: .json) }
 
     /// What the ids of all its migrations begin with.
-    package var idPrefix: String { "\(Self.idWord)\(container.store)/\(container.name) " }
+    package var idPrefix: String { idPrefix(of: container.name) }
 
-    /// What the ids of the migrations of all containers begin with.
-    package static let idWord = "container "
+    /// The same, had it another name.
+    package func idPrefix(of name: String) -> String { "container \(container.store)/\(name) " }
 
     /// The migration that stores the version of data that needs no step.
     package var stamp: AnyStorageMigration {
@@ -113,7 +113,8 @@ package struct ContainerChain: Sendable {
     ) -> AnyStorageMigration {
         let description = MigrationDescription(
             id: idPrefix + id, revision: 1, summary: summary, fingerprint: fingerprint, effect: .brings,
-            destination: versionKey, sources: [], dependencies: dependencies, conflictPolicy: .takeSource, bulk: nil)
+            destination: versionKey, sources: [], dependencies: dependencies, conflictPolicy: .takeSource, bulk: nil,
+            isOfContainer: true)
         var migration = AnyStorageMigration(
             description, destination: versionKey, sources: sources.map { container.key($0) }, condition: condition
         ) { transaction, context in

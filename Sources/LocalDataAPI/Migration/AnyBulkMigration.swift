@@ -83,8 +83,7 @@ public struct AnyBulkMigration: Sendable {
         guard !id.isEmpty else { throw MigrationError(.validationFailed, "a bulk migration has an empty id") }
         guard source.domain != destination.domain || !destination.prefix.utf8.starts(with: source.prefix.utf8) else {
             throw MigrationError(
-                .validationFailed,
-                "the migration '\(id)' moves '\(source)' to '\(destination)', which is a part of it")
+                .validationFailed, "it moves '\(source)' to '\(destination)', which is a part of it")
         }
     }
 }

@@ -20,6 +20,8 @@ public struct AnyStorageMigration: Sendable {
     public let fingerprint: String?
     /// The migration's pack; `nil` for the app's own. The loader of packs sets it.
     package var pack: MigrationPackIdentity?
+    /// What has made it.
+    package let origin: MigrationOrigin
     /// Whether only its condition says if there is something to do, and not also what the ledger has of earlier runs.
     package var isRepeatable = false
 
@@ -38,6 +40,7 @@ public struct AnyStorageMigration: Sendable {
         effect = migration.effect
         summary = migration.summary
         fingerprint = migration.fingerprint
+        origin = (migration as? any MadeMigration)?.origin ?? .declared
         condition = {
             guard try await migration.shouldMigrate(context: $1) else { return false }
             return try await migration.shouldMigrate(using: $0, context: $1)
@@ -62,6 +65,7 @@ public struct AnyStorageMigration: Sendable {
         effect = description.effect
         summary = description.summary
         fingerprint = description.fingerprint
+        origin = description.isOfContainer ? .container : .declared
         self.condition = condition
         self.action = action
         self.validation = validation
@@ -78,6 +82,7 @@ public struct AnyStorageMigration: Sendable {
         effect = .brings
         summary = migration.summary
         fingerprint = nil
+        origin = migration.origin
         condition = { try await migration.shouldMigrate(using: $0, context: $1) }
         action = { try await migration.migrate(using: $0, context: $1) }
         validation = { () throws(MigrationError) in try migration.validate() }
@@ -103,7 +108,7 @@ public struct AnyStorageMigration: Sendable {
 }
 
 /// Brings data to a key whose type is not known; see ``StorageMigration``.
-package protocol UntypedMigration: Sendable {
+package protocol UntypedMigration: MadeMigration, Sendable {
     var destination: AnyStorageKey { get }
     var id: String { get }
     var summary: String { get }

@@ -90,7 +90,7 @@ public struct AppVersionConditionalMigration<Value: Codable & Sendable>: Conditi
         guard other.domain == destinationKey.domain, other.name.hasBytes(of: destinationKey.name) else {
             throw MigrationError(
                 .validationFailed,
-                "the migration '\(id)' is for '\(destinationKey.domain)/\(destinationKey.name)', and its fallback is for "
+                "it is for '\(destinationKey.domain)/\(destinationKey.name)', and its fallback is for "
                     + "'\(other.domain)/\(other.name)'")
         }
         try fallbackMigration.validate()

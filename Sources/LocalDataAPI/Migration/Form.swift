@@ -40,6 +40,7 @@ struct Form: Codable {
     var dependencies: [String]?
     var conflictPolicy: MigrationConflictPolicy?
     var bulk: Bulk?
+    var container: Bool?
 
     init(_ migration: AnyStorageMigration) {
         id = migration.id
@@ -51,6 +52,7 @@ struct Form: Codable {
         sources = migration.sources.map { MigrationKeyForm($0.descriptor) }
         dependencies = migration.dependencies
         conflictPolicy = migration.conflictPolicy
+        container = migration.origin == .container ? true : nil
     }
 
     init(_ migration: AnyBulkMigration) {
@@ -81,6 +83,6 @@ struct Form: Codable {
                 MigrationDescription.Bulk(
                     source: try form.source.range(), destination: try form.destination.range(),
                     converts: form.converts ?? false)
-            })
+            }, isOfContainer: container ?? false)
     }
 }

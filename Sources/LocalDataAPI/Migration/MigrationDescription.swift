@@ -26,6 +26,8 @@ package struct MigrationDescription: Sendable {
     package let conflictPolicy: MigrationConflictPolicy
     /// `nil` for a migration of one key.
     package let bulk: Bulk?
+    /// Whether it is a step of a container.
+    package let isOfContainer: Bool
 
     /// The largest list in bytes, and the most migrations in it.
     private static let longestList = 1 << 20

@@ -8,6 +8,8 @@ public struct MigrationError: Error, Sendable {
     public let underlying: StorageError?
     /// The type from which no converter leads to the target, for `pathNotFound`.
     public let from: String?
+    /// The id of the migration that the message names as the one that failed.
+    package var migration: String?
 
     /// Creates an error; if the message is empty, the code's name replaces it.
     public init(_ code: Code, _ message: String = "", underlying: StorageError? = nil, from: String? = nil) {

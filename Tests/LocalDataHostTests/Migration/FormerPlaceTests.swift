@@ -46,6 +46,28 @@ import Testing
         }
     }
 
+    @Test(
+        "an app's migration is one whatever its id begins with: what it would bring is ignored after a set and a removal",
+        arguments: ["scripted", "moved from userDefaults/v1", "container userDefaults/Settings 2", "versions of token"])
+    func likeAnotherOrigin(id: String) async throws {
+        let home = try MigrationHome()
+        defer { home.remove() }
+        let old = key(.userDefaults(), name: "older")
+        try await home.router().set("older", for: old)
+        let current: StorageKey<String> = MigrationHome.key("token", .custom(name: "rows")) { key in
+            AnyStorageMigration(
+                ScriptedMigration(destinationKey: key, id: id, sources: [.key(old)]) { router, _ in
+                    try await router.set(try await router.get(old), for: key)
+                    return MigrationResult(success: true, migratedCount: 1)
+                })
+        }
+        let router = try home.router()
+        try await router.set("later", for: current)
+        try await router.remove(current)
+        #expect(try await router.value(of: current) == nil)
+        #expect(try await home.router().value(of: current) == nil)
+    }
+
     @Test("seed defect 21: a changed domain is in the plan, the status and a diagnosis, and a full run moves it")
     func planned() async throws {
         let home = try MigrationHome()

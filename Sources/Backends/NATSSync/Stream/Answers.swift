@@ -16,9 +16,6 @@ struct APIError: Decodable {
     static let wrongLastSequence = 10071
     static let wrongLastMessage = 10070
 
-    /// The sequence that a refused condition found instead.
-    var sequence: UInt64? { description.split(separator: " ").last.flatMap { UInt64($0) } }
-
     /// Converts it.
     ///
     /// - Parameter work: The action and its object.

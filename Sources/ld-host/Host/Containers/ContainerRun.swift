@@ -52,7 +52,7 @@ struct ContainerRun: Sendable {
 
     /// The version keys that migrations of the container have removed.
     private func versionKeys(in page: LedgerPage) -> [String] {
-        let removed = page.rows.filter { $0.id.hasPrefix(chain.idPrefix) }.flatMap(\.removed)
+        let removed = page.rows.filter { $0.isStep(of: chain) }.flatMap(\.removed)
         let keys = removed.compactMap { try? StorageKeyDescriptor(address: $0.address) }
         let names = keys.filter { $0.domain == container.store && ContainerVersionKey.isReserved($0.name) }.map(\.name)
         return Set(names).sorted()
@@ -170,7 +170,7 @@ struct ContainerRun: Sendable {
         let page = try await ledger.page()
         try requireOwn(page)
         var isClean = true
-        for row in page.rows where row.isPending && row.id.hasPrefix(chain.idPrefix) {
+        for row in page.rows where row.isPending && row.isStep(of: chain) {
             if row.state == .unverified { try await requireUndone(row) }
             guard let migration = chain.migrations.first(where: { $0.id == row.id }) else {
                 throw failure(
@@ -201,7 +201,7 @@ struct ContainerRun: Sendable {
             in: destination.open, completingBatchesOf: engine.snapshot, at: destination.address.place
         ) {
             let isLeft = try await ledger.page().rows.contains { row in
-                row.isPending && row.state != .unverified && row.id.hasPrefix(chain.idPrefix)
+                row.isPending && row.state != .unverified && row.isStep(of: chain)
                     && row.id != "\(chain.idPrefix)\(container.version)"
             }
             if isLeft { return nil }
@@ -250,8 +250,8 @@ struct ContainerRun: Sendable {
     /// - Throws: `validationFailed` if the version key is that of another container.
     private func requireOwn(_ page: LedgerPage) throws {
         let names = [container.name] + container.formerNames + chain.steps.compactMap(\.name)
-        let own = names.map { "\(ContainerChain.idWord)\(container.store)/\($0) " }
-        for row in page.rows where row.id.hasPrefix(ContainerChain.idWord) && row.state != .rolledBack {
+        let own = names.map { chain.idPrefix(of: $0) }
+        for row in page.rows where row.origin == .container && row.state != .rolledBack {
             guard !own.contains(where: { row.id.hasPrefix($0) }) else { continue }
             throw failure(
                 "has the version key '\(container.store)/\(container.versionKey.name)', which the migration '\(row.id)' has "
@@ -274,5 +274,11 @@ extension StorageRouter {
     @discardableResult
     package func migrateContainer(_ chain: ContainerChain) async throws -> ContainerProgress {
         try await ContainerRun(chain, try await engine()).run()
+    }
+}
+
+extension LedgerRow {
+    fileprivate func isStep(of chain: ContainerChain) -> Bool {
+        origin == .container && id.hasPrefix(chain.idPrefix)
     }
 }

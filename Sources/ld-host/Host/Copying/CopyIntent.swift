@@ -13,24 +13,20 @@ enum CopyIntent {
         from: String, to: String, domains: [String], moving: Bool, folder: String
     ) throws(StorageError) -> (intent: Intent, isResumed: Bool) {
         let journal = try IntentJournal(folder: folder)
-        let payload = payload(from, to, domains)
-        if let interrupted = try interrupted(payload, journal) { return (interrupted, true) }
+        let run = Run(isMove: moving, from: from, to: to, domains: domains)
+        if let interrupted = try interrupted(run, journal) { return (interrupted, true) }
         let what = domains.isEmpty ? "" : "\(domains.joined(separator: ", ")) of "
         let intent = try journal.begin(
             kind: kind, subject: "\(moving ? "moving" : "copying") \(what)store '\(from)' to store '\(to)'",
-            payload: payload)
+            payload: run.payload)
         return (intent, false)
     }
 
     /// Whether a run from one store to another was interrupted, whatever its domains.
     static func isInterrupted(from: String, to: String, folder: String) throws(StorageError) -> Bool {
         try IntentJournal(folder: folder).pending(kind: kind).contains {
-            $0.state == .interrupted && names($0).prefix(2) == [from, to]
+            $0.state == .interrupted && Run.of($0.payload).map { ($0.from, $0.to) == (from, to) } ?? false
         }
-    }
-
-    private static func names(_ intent: PendingIntent) -> [String] {
-        intent.payload.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// Forgets an interrupted run.
@@ -38,15 +34,15 @@ enum CopyIntent {
     /// - Throws: `notFound` if it is absent; `busy` if a process is copying.
     static func giveUp(from: String, to: String, domains: [String], folder: String) throws(StorageError) {
         let journal = try IntentJournal(folder: folder)
-        guard let intent = try interrupted(payload(from, to, domains), journal) else {
+        guard let intent = try interrupted(Run(from: from, to: to, domains: domains), journal) else {
             throw StorageError(
                 .notFound, "no copy of store '\(from)' to store '\(to)' was interrupted", hint: "see: ld-host doctor")
         }
         try intent.finish()
     }
 
-    private static func interrupted(_ payload: Data, _ journal: IntentJournal) throws(StorageError) -> Intent? {
-        for pending in try journal.pending(kind: kind) where pending.payload == payload {
+    private static func interrupted(_ run: Run, _ journal: IntentJournal) throws(StorageError) -> Intent? {
+        for pending in try journal.pending(kind: kind) where Run.of(pending.payload)?.isSame(as: run) ?? false {
             guard pending.state == .interrupted else {
                 throw StorageError(
                     .busy, "process \(pending.owner) is running: \(pending.subject)", hint: "wait until it is done")
@@ -56,15 +52,29 @@ enum CopyIntent {
         return nil
     }
 
-    private static func payload(_ from: String, _ to: String, _ domains: [String]) -> Data {
-        Data(([from, to] + domains).joined(separator: "\0").utf8)
-    }
-
     /// The command that resumes an interrupted run, or gives it up.
     static func command(_ intent: PendingIntent, givingUp: Bool = false) -> String {
-        let names = names(intent)
-        let domains = names.dropFirst(2).map { " --domain \($0)" }.joined()
-        let flag = givingUp ? " --give-up" : intent.subject.hasPrefix("moving") ? " --move" : ""
-        return "ld-host store copy \(names.prefix(2).joined(separator: " "))\(domains)\(flag)"
+        guard let run = Run.of(intent.payload) else { return "ld-host store copy" }
+        let domains = run.domains.map { " --domain \($0)" }.joined()
+        let flag = givingUp ? " --give-up" : run.isMove ? " --move" : ""
+        return "ld-host store copy \(run.from) \(run.to)\(domains)\(flag)"
+    }
+
+    /// What is copied. A run that moves continues one that copies, and the other way round.
+    private struct Run {
+        var isMove = false
+        let from: String
+        let to: String
+        let domains: [String]
+
+        var payload: Data { Data(([isMove ? "move" : "copy", from, to] + domains).joined(separator: "\0").utf8) }
+
+        static func of(_ payload: Data) -> Run? {
+            let names = payload.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+            guard names.count >= 3 else { return nil }
+            return Run(isMove: names[0] == "move", from: names[1], to: names[2], domains: Array(names.dropFirst(3)))
+        }
+
+        func isSame(as other: Run) -> Bool { (from, to) == (other.from, other.to) && domains == other.domains }
     }
 }

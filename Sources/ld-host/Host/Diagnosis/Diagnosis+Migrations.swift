@@ -94,14 +94,14 @@ extension Diagnosis {
         for migration in migrations {
             let key = migration.destinationDescriptor
             guard let resolved = try? await engine.access.resolve(KeyReference(migration.destinationKey)),
-                (try? await resolved.exists()) == false
+                (try? await resolved.exists()) == false, let source = migration.sources.first
             else { continue }
+            let former = "\(source.place ?? resolved.address.place)/\(source.descriptor.name)"
             findings.append(
                 Finding(
                     .migration,
                     "'\(key.domain)/\(key.name)' has no value; it is still where it was before the key's location "
-                        + "changed: "
-                        + migration.id.dropFirst(FormerPlaceMigration.prefix.count),
+                        + "changed: \(former)",
                     hint: "run: ld-host migrate run", isProblem: true))
         }
         return findings

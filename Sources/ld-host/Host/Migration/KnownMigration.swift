@@ -10,6 +10,7 @@ enum KnownMigration: Sendable {
 protocol DescribedMigration: OrderedMigration {
     /// The pack that it comes from.
     var pack: MigrationPackIdentity? { get }
+    var origin: MigrationOrigin { get }
     var revision: Int { get }
     var summary: String { get }
 
@@ -18,7 +19,9 @@ protocol DescribedMigration: OrderedMigration {
 }
 
 extension AnyStorageMigration: DescribedMigration {}
-extension AnyBulkMigration: DescribedMigration {}
+extension AnyBulkMigration: DescribedMigration {
+    var origin: MigrationOrigin { .declared }
+}
 
 extension KnownMigration: DescribedMigration {
     private var described: any DescribedMigration {
@@ -31,6 +34,7 @@ extension KnownMigration: DescribedMigration {
     var id: String { described.id }
     var dependencies: [String] { described.dependencies }
     var pack: MigrationPackIdentity? { described.pack }
+    var origin: MigrationOrigin { described.origin }
     var revision: Int { described.revision }
     var summary: String { described.summary }
 

@@ -70,7 +70,8 @@ struct MigrationDependants {
             guard !failed.contains(id) else {
                 throw MigrationError(
                     .unresolvedDependency,
-                    "the migration '\(migration.id)' was not run: it depends on '\(id)', which failed")
+                    "the migration '\(migration.id)' was not run: it depends on '\(id)', which failed"
+                ).naming(migration.id)
             }
             guard registry.known(id) != nil else {
                 throw MigrationError(.unresolvedDependency, "it depends on '\(id)', which is not registered")

@@ -9,14 +9,14 @@ extension MigrationEngine {
     ///   read.
     func reasonToWait(_ migration: AnyStorageMigration) async throws -> String? {
         // What a key had at another place is not older data, but the value that this device has of the key.
-        if migration.id.hasPrefix(FormerPlaceMigration.prefix) { return nil }
+        if migration.origin == .formerPlace { return nil }
         let key = migration.destinationDescriptor
         if takesPart(key, KnownMigration.single(migration).packPolicy) {
             guard let standing = try await standing() else { return nil }
             if let reason = standing.reasonToWait { return reason }
             // Only sync knows which version of the value it is that a chain converts. Whatever else did so would look
             // like a later change, and win against what another device has set meanwhile.
-            return migration.id.hasPrefix(AnyValueChain.idPrefix) && !isOfSync
+            return migration.origin == .chain && !isOfSync
                 ? "its value takes part in sync, which brings it to the current version" : nil
         }
         guard migration.effect == .brings, let source = migration.sources.first(where: { takesPart($0.descriptor) }),
@@ -59,7 +59,7 @@ extension MigrationEngine {
 
     /// The sources of a migration whose values take part in sync in earlier releases of the app only.
     func formerKeys(of migration: AnyStorageMigration) -> [AnyStorageKey] {
-        guard migration.effect == .brings, !migration.id.hasPrefix(FormerPlaceMigration.prefix),
+        guard migration.effect == .brings, migration.origin != .formerPlace,
             takesPart(migration.destinationDescriptor, KnownMigration.single(migration).packPolicy)
         else { return [] }
         return migration.sources.filter { source in

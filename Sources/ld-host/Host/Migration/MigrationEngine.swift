@@ -41,7 +41,7 @@ struct MigrationEngine: Sendable {
                 throw MigrationError(
                     .validationFailed,
                     "the migration '\(own.id)' of the key '\(address)' is for '\(destination.domain)/\(destination.name)'"
-                )
+                ).naming(own.id)
             }
             found.append(own)
         }
@@ -301,12 +301,20 @@ extension [LedgerRow] {
 }
 
 extension MigrationError {
+    /// The same as the error of a migration whose id is in the message.
+    func naming(_ id: String) -> MigrationError {
+        var error = self
+        error.migration = id
+        return error
+    }
+
     /// Whatever a migration threw, with its id in the message.
     init(of id: String, _ error: any Error) {
+        defer { migration = id }
         let name = "the migration '\(id)'"
         switch error {
         case let error as MigrationError:
-            let isNamed = error.message.hasPrefix(name)
+            let isNamed = error.migration == id
             self.init(
                 error.code, isNamed ? error.message : "\(name) failed: \(error.message)", underlying: error.underlying,
                 from: error.from)

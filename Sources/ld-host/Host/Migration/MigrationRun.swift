@@ -89,7 +89,7 @@ struct MigrationRun: Sendable {
                 // A pack does not know the owner of an app's key.
                 return (migration.pack == nil ? setter.descriptor : setter.descriptor.withoutOwner, entry.resolved)
             }, from: migration.sources)
-        if migration.pack == nil, !migration.id.hasPrefix(FormerPlaceMigration.prefix) {
+        if migration.pack == nil, migration.origin != .formerPlace {
             let removed = changed.filter { $0.change?.isSet == false }.map(\.resolved.target)
             await engine.noteMovedAway(migration.sources, removed)
         }

@@ -907,6 +907,8 @@ typedef struct LD_SENDABLE ld_migration_transaction_r1 {
  *                     "serializer": ..., "security": ...} and stands for all values of a place whose names begin with
  *                     the prefix. Names keep what follows it; with "converts" (false if not given) `convert` makes
  *                     the new bytes.
+ *     container       whether it is a step of a versioned container, whose version key is the destination; false if
+ *                     not given
  *
  * `should_migrate` and `migrate` are called on threads of the host's that may wait, many at once for different
  * migrations; the others never wait for anything but the processor. `should_migrate` and `migrate` are required unless all

@@ -51,7 +51,7 @@ struct RowChunk: Sendable {
     ) throws {
         // The version of a container is no value that the step moves.
         let entries = MigrationTransaction.Entry.settlingOrigins(
-            entries, new: row.id.hasPrefix(ContainerChain.idWord) ? ledger.address : nil)
+            entries, new: row.origin == .container ? ledger.address : nil)
         for changed in entries {
             switch changed.change {
             case nil, .copy: continue

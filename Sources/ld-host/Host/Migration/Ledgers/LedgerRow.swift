@@ -86,6 +86,8 @@ struct LedgerRow: Codable, Equatable, Sendable {
     var isLarge: Bool?
     /// The pack that the migration came from; `nil` for one of the app's own.
     var pack: MigrationPackIdentity?
+    /// What has made the migration; `nil` if an app or a pack declares it.
+    var origin: MigrationOrigin?
     /// How far a migration of many keys is; those have no changes here.
     var bulk: BulkProgress?
     /// The hashes of its sources when the key was last set or removed without it: those values are ignored.
@@ -148,7 +150,7 @@ extension LedgerRow {
         self.init(
             id: migration.id, revision: migration.revision, state: state, written: [], removed: [],
             committed: Ledger.now, duration: duration, appVersion: settings.appVersion, expires: expires,
-            pack: migration.pack)
+            pack: migration.pack, origin: migration.origin == .declared ? nil : migration.origin)
     }
 }
 

@@ -147,7 +147,7 @@ extension LedgerRow {
     var isDoneByApp: Bool { pack == nil && (state == .clean && unwiped == nil || isOnlyOnDemand) }
 
     /// Whether it is a move of a key whose place was changed: it is known only as long as there is something to move.
-    var isFromFormerPlace: Bool { id.hasPrefix(FormerPlaceMigration.prefix) }
+    var isFromFormerPlace: Bool { origin == .formerPlace }
 
     /// Addresses that it was to remove, and someone had changed.
     var left: [String] { removed.filter { $0.isLeft == true }.map(\.address) }

@@ -2,9 +2,6 @@ internal import LocalDataAPI
 
 /// Brings a value from where it was before its key's domain, directory or sub-directory was changed.
 struct FormerPlaceMigration: UntypedMigration {
-    /// The prefix of the ids.
-    static let prefix = "moved from "
-
     let source: AnyStorageKey
     /// Where the key is now.
     let place: StorageNamespace
@@ -13,10 +10,11 @@ struct FormerPlaceMigration: UntypedMigration {
     let isCopy: Bool
     var conflictPolicy = MigrationConflictPolicy.keepDestination
 
+    /// Where the value comes from.
     private var former: String { "\(source.place ?? place)/\(source.descriptor.name)" }
 
-    /// Where the value comes from.
-    var id: String { Self.prefix + former }
+    var id: String { "moved from \(former)" }
+    var origin: MigrationOrigin { .formerPlace }
     var summary: String { "The key's place was changed from \(source.place ?? place) to \(place)." }
     var sources: [AnyStorageKey] { [source] }
 

@@ -218,7 +218,7 @@ extension MigrationEngine {
     /// Whether a migration brings a value that was stored after the last change of its key at its present place, as
     /// an earlier release does that is used again. What the ledger says of such a value is about an earlier one.
     func bringsNewer(_ migration: AnyStorageMigration) async throws(StorageError) -> Bool {
-        guard migration.id.hasPrefix(FormerPlaceMigration.prefix), let source = migration.sources.first?.place else {
+        guard migration.origin == .formerPlace, let source = migration.sources.first?.place else {
             return false
         }
         let key = migration.destinationDescriptor
@@ -324,7 +324,7 @@ extension MigrationEngine {
     ) async throws -> Bool {
         guard try await mayBringData(to: key) else { return false }
         var migrations = try await migrations(for: key)
-        if !migrations.contains(where: { $0.id.hasPrefix(FormerPlaceMigration.prefix) }),
+        if !migrations.contains(where: { $0.origin == .formerPlace }),
             let former = try await migrationFromFormerPlace(of: key)
         {
             migrations.append(former)

@@ -62,7 +62,7 @@ extension MigrationEngine {
     /// When the values were written that a migration brings, the latest of them; `nil` if that is not known, or does
     /// not matter.
     func sourceModified(of migration: AnyStorageMigration) async -> Int64? {
-        let isMove = migration.id.hasPrefix(FormerPlaceMigration.prefix)
+        let isMove = migration.origin == .formerPlace
         guard isMove || migration.destinationDescriptor.syncPolicy != .never else { return nil }
         var latest: Int64?
         for source in migration.sources {

@@ -55,7 +55,7 @@ struct Supersession: Sendable {
             kept.append(mark.change)
         }
         row.superseded = kept
-        let isOwn = migration.id.hasPrefix(FormerPlaceMigration.prefix)
+        let isOwn = migration.origin == .formerPlace
         if !isOwn, await engine.isLedByOther(destination.address, migration.packPolicy) { row.wasLedByOther = true }
         page[migration.id] = row
         return changes + former.filter { !kept.contains($0) }.compactMap { ledger.dropping($0) }
