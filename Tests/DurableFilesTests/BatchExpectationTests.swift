@@ -107,7 +107,7 @@ import Testing
                     try file.read { text = $0.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
                     try batches.apply(
                         [path, RelativePath("other")].map { path in
-                            BatchChange(in: inside, path) { take in
+                            FileChange(in: inside, path) { take in
                                 try Array(text.utf8).withUnsafeBytes { try take($0) }
                             }
                         }, onlyIf: [expectation])

@@ -25,16 +25,16 @@ struct BatchFixture: Sendable {
 
     func change(
         _ name: String, _ text: String?, in place: DurableDirectory? = nil, before body: (() throws -> Void)? = nil
-    ) -> BatchChange {
+    ) -> FileChange {
         change(RelativePath(name), text, in: place, before: body)
     }
 
     func change(
         _ path: RelativePath, _ text: String?, in place: DurableDirectory? = nil,
         before body: (() throws -> Void)? = nil
-    ) -> BatchChange {
-        guard let text else { return BatchChange(in: place ?? inside, path, content: nil) }
-        return BatchChange(in: place ?? inside, path) { take in
+    ) -> FileChange {
+        guard let text else { return FileChange(in: place ?? inside, path, content: nil) }
+        return FileChange(in: place ?? inside, path) { take in
             try body?()
             try Array(text.utf8).withUnsafeBytes { try take($0) }
         }

@@ -72,7 +72,7 @@ struct WatchTests {
         try TemporaryFolder.makeFolder("\(folder.path)/shared/a")
         // As on NFS, where inotify(7) does not report changes by other machines.
         let transport = try FolderSync.open("\(folder.path)/shared", poll: 1)
-        let thread = try WatchThread(
+        let thread = try FolderWatchThread(
             transport.folder, poll: 1, watches: false, log: { _ in }, tell: { [notices] in notices.add($0) })
         defer { thread.end() }
         #expect(wait(for: .reachable))

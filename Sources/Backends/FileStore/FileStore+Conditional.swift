@@ -32,7 +32,7 @@ extension FileStore: ConditionalBackend {
         let attribute = try StoredAttributes.encoded(attributes, written)
         let change = try value.withUnsafeBytes { value in
             try batches.apply(
-                [BatchChange(in: key.place, key.path, attribute: attribute) { try $0(value) }],
+                [FileChange(in: key.place, key.path, attribute: attribute) { try $0(value) }],
                 onlyIf: expectations)
         }
         return change ? written.revision : nil
@@ -40,7 +40,7 @@ extension FileStore: ConditionalBackend {
 
     package func remove(_ key: FileKey, ifRevision revision: UInt64) throws -> Bool {
         guard let expectations = try expectations(key, .revision(revision)) else { return false }
-        return try batches.apply([BatchChange(in: key.place, key.path, content: nil)], onlyIf: expectations)
+        return try batches.apply([FileChange(in: key.place, key.path, content: nil)], onlyIf: expectations)
     }
 
     /// The state of a file that fulfils a condition; `nil` if the condition is not fulfilled.

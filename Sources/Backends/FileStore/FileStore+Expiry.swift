@@ -55,7 +55,7 @@ extension FileStore: ExpiringBackend {
             return false
         }
         let expectation = try FileExpectation(path, in: place, file)
-        return try batches.apply([BatchChange(in: place, path, content: nil)], onlyIf: [expectation])
+        return try batches.apply([FileChange(in: place, path, content: nil)], onlyIf: [expectation])
     }
 }
 

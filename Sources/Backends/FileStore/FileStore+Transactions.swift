@@ -48,13 +48,13 @@ extension FileStore: TransactionalBackend {
 
     package func commit(_ transaction: FileTransaction) throws {
         let entries = transaction.end()
-        let changes = entries.compactMap { entry -> BatchChange? in
+        let changes = entries.compactMap { entry -> FileChange? in
             switch entry.change {
             case .set(let value, let attribute):
-                BatchChange(in: entry.key.place, entry.key.path, attribute: attribute) { take in
+                FileChange(in: entry.key.place, entry.key.path, attribute: attribute) { take in
                     try value.withUnsafeBytes { try take($0) }
                 }
-            case .remove: BatchChange(in: entry.key.place, entry.key.path, content: nil)
+            case .remove: FileChange(in: entry.key.place, entry.key.path, content: nil)
             case nil: nil
             }
         }

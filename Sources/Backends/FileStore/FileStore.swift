@@ -38,7 +38,7 @@ package final class FileStore: StorageBackend {
 
     let root: DurableDirectory
     let batches: BatchFolder
-    let listed = ListedNames()
+    let listed = NameListing()
     let isFrozen: Bool
     private let places: PlaceTable
     private let log: any StorageLogHandler
@@ -186,12 +186,12 @@ extension FileStore: BatchBackend {
         try batches.apply(
             changes.map { change in
                 let (place, path) = (change.key.place, change.key.path)
-                guard let value = change.value else { return BatchChange(in: place, path, content: nil) }
+                guard let value = change.value else { return FileChange(in: place, path, content: nil) }
                 let attributes = change.attributes ?? ValueAttributes()
                 if attributes.expires != nil { try expectExpiry(in: place) }
                 let attribute = try encoded[attributes] ?? StoredAttributes.encoded(attributes)
                 encoded[attributes] = attribute
-                return BatchChange(in: place, path, attribute: attribute) { take in
+                return FileChange(in: place, path, attribute: attribute) { take in
                     try value.withUnsafeBytes { try take($0) }
                 }
             })

@@ -125,9 +125,9 @@ package final class FolderSync: SyncTransport {
     }
 
     package func fetch(since position: Data?, _ body: (SyncRecord) -> Bool) throws -> Data {
-        var start = Position()
+        var start = FolderPosition()
         if let position {
-            guard let read = Position(position) else { throw lost("the position is damaged") }
+            guard let read = FolderPosition(position) else { throw lost("the position is damaged") }
             start = read
         }
         try folder.reach()

@@ -12,23 +12,23 @@ internal import Synchronization
 ///   and nothing that arrives late; see ``Publication``.
 /// - **Durability.** A record is published when the server has acknowledged it. Whether the server syncs before that is
 ///   a matter of its configuration, which no client can see; see ``ServerAdvice``.
-/// - **Positions.** A position is the identity of the stream with a sequence in it; see ``Position``.
+/// - **Positions.** A position is the identity of the stream with a sequence in it; see ``StreamPosition``.
 package final class NATSSync: SyncTransport {
     package static let component = ComponentInfo(
-        id: "nats", summary: "carries records through a NATS server with JetStream", options: ServerOptions.list)
+        id: "nats", summary: "carries records through a NATS server with JetStream", options: NATSOptions.list)
 
     package let largestRecord: Int
-    let options: ServerOptions
+    let options: NATSOptions
     let names: BucketNames
     let links: Links
-    private let calls = Mutex<[UInt64: Call]>([:])
+    private let calls = Mutex<[UInt64: LinkCall]>([:])
     let watch: Watch
 
     /// Opens the transport; does not connect yet.
     ///
     /// - Throws: `invalidOptions` for options that make no sense or are not safe.
     package init(options: ComponentOptions, host: HostServices) throws {
-        let options = try ServerOptions(options)
+        let options = try NATSOptions(options)
         self.options = options
         largestRecord = options.largestRecord
         names = BucketNames(options.bucket)
@@ -79,9 +79,9 @@ package final class NATSSync: SyncTransport {
 
     /// Runs a call on a link whose stream was checked.
     private func session<Result>(
-        _ work: String, warns: Bool = false, _ body: (Session) throws(StorageError) -> Result
+        _ work: String, warns: Bool = false, _ body: (LinkSession) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
-        let call = Call()
+        let call = LinkCall()
         calls.withLock { $0[call.number] = call }
         defer { calls.withLock { $0[call.number] = nil } }
         return try links.session(call, names, warns: warns, body)

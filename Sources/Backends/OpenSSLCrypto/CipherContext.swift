@@ -12,7 +12,7 @@ struct CipherContext: ~Copyable {
 
     @inline(__always)
     init(_ cipher: ProvidedCipher) throws(StorageError) {
-        guard let pointer = cipher.create(cipher.provider) else { throw LibraryState.failure("newctx of a cipher") }
+        guard let pointer = cipher.create(cipher.provider) else { throw OpenSSLLibrary.failure("newctx of a cipher") }
         self.cipher = cipher
         self.pointer = pointer
     }
@@ -31,7 +31,7 @@ struct CipherContext: ~Copyable {
                 begin(pointer, key.bytePointer, key.count, nonce.bytePointer, nonce.count, nil)
             }
         }
-        try LibraryState.check("start of a cipher", answer)
+        try OpenSSLLibrary.check("start of a cipher", answer)
     }
 
     /// Adds data to authenticate; before the first `update`.
@@ -43,7 +43,7 @@ struct CipherContext: ~Copyable {
             cipher.update(pointer, nil, &count, $0.count, $0.bytePointer, $0.count)
         }
         cipher.clearVectors()
-        try LibraryState.check("update of a cipher with data", answer)
+        try OpenSSLLibrary.check("update of a cipher with data", answer)
     }
 
     /// Transforms a piece; `output` is as long as `input`.
@@ -57,7 +57,7 @@ struct CipherContext: ~Copyable {
             }
         }
         cipher.clearVectors()
-        try LibraryState.check("update of a cipher", answer)
+        try OpenSSLLibrary.check("update of a cipher", answer)
         guard count == input.byteCount else {
             throw StorageError(.unknown, "OpenSSL wrote \(count) bytes of a cipher; expected \(input.byteCount)")
         }
@@ -70,7 +70,7 @@ struct CipherContext: ~Copyable {
         var nothing: UInt8 = 0
         let answer = cipher.finish(pointer, &nothing, &count, 0)
         cipher.clearVectors()
-        try LibraryState.check("end of a cipher", answer)
+        try OpenSSLLibrary.check("end of a cipher", answer)
     }
 
     /// Writes the tag of the sealed text.
@@ -82,7 +82,7 @@ struct CipherContext: ~Copyable {
                 cipher.get(pointer, $0.assumingMemoryBound(to: OSSL_PARAM.self).baseAddress)
             }
         }
-        try LibraryState.check("tag of a cipher", answer)
+        try OpenSSLLibrary.check("tag of a cipher", answer)
     }
 
     /// Sets the tag to verify; before `verify`.
@@ -94,7 +94,7 @@ struct CipherContext: ~Copyable {
                 cipher.set(pointer, $0.assumingMemoryBound(to: OSSL_PARAM.self).baseAddress)
             }
         }
-        try LibraryState.check("tag of a cipher", answer)
+        try OpenSSLLibrary.check("tag of a cipher", answer)
     }
 
     /// Ends opening and verifies the tag.
@@ -107,7 +107,7 @@ struct CipherContext: ~Copyable {
         let answer = cipher.finish(pointer, &nothing, &count, 0)
         cipher.clearVectors()
         guard answer == 1 else {
-            LibraryState.forgetReasons()
+            OpenSSLLibrary.forgetReasons()
             throw StorageError(.cannotOpen, "\(name): the tag does not match key, nonce, data and ciphertext")
         }
     }

@@ -27,7 +27,7 @@ enum Ed25519 {
             clear_stack_below()
         }
         guard let context, EVP_DigestSignInit_ex(context, nil, nil, nil, nil, key, nil) == 1 else {
-            throw LibraryState.failure("start of an Ed25519 signature")
+            throw OpenSSLLibrary.failure("start of an Ed25519 signature")
         }
         let answer = signature.withUnsafeMutableBytes { signature in
             var count = signature.count
@@ -35,14 +35,14 @@ enum Ed25519 {
                 EVP_DigestSign(context, signature.bytePointer, &count, $0.bytePointer, $0.count)
             }
         }
-        try LibraryState.check("Ed25519 signature", answer)
+        try OpenSSLLibrary.check("Ed25519 signature", answer)
     }
 
     /// - Throws: `cannotOpen` if it is wrong.
     static func verify(_ signature: RawSpan, of message: RawSpan, with publicKey: RawSpan) throws {
         let isAcceptable = publicKey.withUnsafeBytes { isStrict($0) } && signature.withUnsafeBytes { isStrict($0) }
         guard isAcceptable, isRight(signature, of: message, with: publicKey) else {
-            LibraryState.forgetReasons()
+            OpenSSLLibrary.forgetReasons()
             throw StorageError(.cannotOpen, "Ed25519: the signature does not match the public key and the message")
         }
     }
@@ -108,7 +108,7 @@ enum RawKey {
         let key = privateKey.withUnsafeBytes {
             EVP_PKEY_new_raw_private_key_ex(nil, algorithm, nil, $0.bytePointer, $0.count)
         }
-        guard let key else { throw LibraryState.failure("EVP_PKEY_new_raw_private_key_ex") }
+        guard let key else { throw OpenSSLLibrary.failure("EVP_PKEY_new_raw_private_key_ex") }
         return key
     }
 
@@ -123,7 +123,7 @@ enum RawKey {
         }
         try publicKey.withUnsafeMutableBytes { publicKey in
             var count = publicKey.count
-            try LibraryState.check(
+            try OpenSSLLibrary.check(
                 "EVP_PKEY_get_raw_public_key", EVP_PKEY_get_raw_public_key(key, publicKey.bytePointer, &count))
         }
     }

@@ -22,10 +22,10 @@ package struct OpenSSLCrypto: IncrementalCryptoProvider, SigningProvider {
 
     /// - Throws: `unsupported` if OpenSSL offers no SHA-256, which every derivation needs.
     package init(options: ComponentOptions, host: HostServices) throws {
-        LibraryState.prepare()
+        OpenSSLLibrary.prepare()
         guard SHA2.Variant.sha256.isOffered else {
             throw StorageError(
-                .unsupported, "OpenSSL offers no SHA-256: \(LibraryState.takeReason())",
+                .unsupported, "OpenSSL offers no SHA-256: \(OpenSSLLibrary.takeReason())",
                 hint: "check the configuration of OpenSSL (openssl.cnf)")
         }
         aes256GCM = ProvidedCipher.aes256GCM
@@ -40,7 +40,7 @@ package struct OpenSSLCrypto: IncrementalCryptoProvider, SigningProvider {
         ].compactMap { $0 }
         agreements = X25519.isOffered ? [.x25519] : []
         signatures = Ed25519.isOffered ? [.ed25519] : []
-        LibraryState.forgetReasons()
+        OpenSSLLibrary.forgetReasons()
     }
 
     @inline(__always)
@@ -199,7 +199,7 @@ enum PasswordDerivation {
         into key: inout MutableRawSpan
     ) throws {
         guard let shared, let context = EVP_KDF_CTX_new(shared.function) else {
-            throw LibraryState.failure("EVP_KDF_CTX_new of PBKDF2")
+            throw OpenSSLLibrary.failure("EVP_KDF_CTX_new of PBKDF2")
         }
         // Overwrites the passphrase in the context.
         defer { EVP_KDF_CTX_free(context) }
@@ -213,7 +213,7 @@ enum PasswordDerivation {
                         .text("digest", variant.name), .bytes("pass", passphrase), .bytes("salt", salt),
                         .number("iter", &iterations), .number("pkcs5", &hasNoLeastLengths), .end,
                     ]
-                    try LibraryState.check(
+                    try OpenSSLLibrary.check(
                         "PBKDF2", EVP_KDF_derive(context, key.bytePointer, key.count, parameters))
                 }
             }

@@ -52,23 +52,23 @@ struct SHA2 {
         }
         guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex2(context, shared.digest, nil) == 1,
             pthread_setspecific(shared.key, UnsafeRawPointer(context)) == 0
-        else { throw LibraryState.failure("EVP_MD_CTX_new") }
+        else { throw OpenSSLLibrary.failure("EVP_MD_CTX_new") }
         return SHA2(variant: variant, context: context)
     }
 
     /// Starts a digest, and discards the one before.
     func start() throws(StorageError) {
-        try LibraryState.check("EVP_DigestInit_ex2", EVP_DigestInit_ex2(context, nil, nil))
+        try OpenSSLLibrary.check("EVP_DigestInit_ex2", EVP_DigestInit_ex2(context, nil, nil))
     }
 
     func add(_ bytes: UnsafeRawBufferPointer) throws(StorageError) {
-        try LibraryState.check("EVP_DigestUpdate", EVP_DigestUpdate(context, bytes.baseAddress, bytes.count))
+        try OpenSSLLibrary.check("EVP_DigestUpdate", EVP_DigestUpdate(context, bytes.baseAddress, bytes.count))
     }
 
     /// Writes the whole digest. The context keeps it until the next `start`.
     func finish(into digest: UnsafeMutableRawBufferPointer) throws(StorageError) {
         precondition(digest.count == variant.size)
-        try LibraryState.check("EVP_DigestFinal_ex", EVP_DigestFinal_ex(context, digest.bytePointer, nil))
+        try OpenSSLLibrary.check("EVP_DigestFinal_ex", EVP_DigestFinal_ex(context, digest.bytePointer, nil))
     }
 }
 

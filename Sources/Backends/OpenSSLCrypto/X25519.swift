@@ -34,13 +34,13 @@ enum X25519 {
             clear_stack_below()
         }
         guard let context, let peer, EVP_PKEY_derive_init(context) == 1, EVP_PKEY_derive_set_peer(context, peer) == 1
-        else { throw LibraryState.failure("start of X25519") }
+        else { throw OpenSSLLibrary.failure("start of X25519") }
         try secret.withUnsafeMutableBytes { secret in
             var count = secret.count
             // With keys that it has accepted, OpenSSL fails only for a secret of zeros.
             guard EVP_PKEY_derive(context, secret.bytePointer, &count) == 1, count == secret.count else {
                 OPENSSL_cleanse(secret.baseAddress, secret.count)
-                LibraryState.forgetReasons()
+                OpenSSLLibrary.forgetReasons()
                 throw StorageError(
                     .securityApplicationFailed, "X25519: the public key is of small order, the shared secret all zeros",
                     hint: "do not trust the source of this public key")

@@ -5,29 +5,29 @@ internal import Synchronization
 
 /// A lock that is held by a connection. Behind a pooler a transaction holds it, because nothing else is the link's own.
 package final class NameLock: Sendable {
-    private let link: Mutex<Link?>
+    private let link: Mutex<ServerLink?>
     private let number: Int64
 
-    private init(_ link: Link, _ number: Int64) {
+    private init(_ link: ServerLink, _ number: Int64) {
         self.link = Mutex(link)
         self.number = number
     }
 
     /// Takes the lock; `nil` if another holds it all the time.
-    static func take(_ number: Int64, on link: Link, _ pool: Pool, waiting wait: Duration) throws -> NameLock? {
+    static func take(_ number: Int64, on link: ServerLink, _ pool: Pool, waiting wait: Duration) throws -> NameLock? {
         let milliseconds = Int64(max(0, min(wait / .milliseconds(1), 86_400_000)))
         let deadline = Deadline(seconds: pool.options.timeout + Double(milliseconds) / 1000)
         let parameters: [Parameter] = [.integer(number)]
         do {
             if link.isPooled {
-                try link.exchange([Call(.begin)], until: deadline)
+                try link.exchange([StatementCall(.begin)], until: deadline)
             } else if milliseconds == 0 {
-                let answer = try link.exchange([Call(.tryLock, parameters)], until: deadline).first
+                let answer = try link.exchange([StatementCall(.tryLock, parameters)], until: deadline).first
                 return answer?.integer(0) == 1 ? NameLock(link, number) : nil
             }
-            let limit = Call(.waitLimit, [.integer(max(1, milliseconds))])
+            let limit = StatementCall(.waitLimit, [.integer(max(1, milliseconds))])
             try link.exchange(
-                [limit, Call(link.isPooled ? .lockInTransaction : .lock, parameters)], until: deadline)
+                [limit, StatementCall(link.isPooled ? .lockInTransaction : .lock, parameters)], until: deadline)
             return NameLock(link, number)
         } catch LinkFailure.refused(let error) where error.state == "55P03" { return nil }
     }
@@ -35,7 +35,7 @@ package final class NameLock: Sendable {
     /// Whether the connection that holds the lock is alive.
     func isHeld(until deadline: Deadline) -> Bool {
         link.withLock { link in
-            if (try? link?.exchange([Call(.ping)], until: deadline)) == nil { link = nil }
+            if (try? link?.exchange([StatementCall(.ping)], until: deadline)) == nil { link = nil }
             return link != nil
         }
     }
@@ -43,7 +43,7 @@ package final class NameLock: Sendable {
     /// Gives the lock back.
     func end(until deadline: Deadline) {
         link.withLock { link in
-            let call = link?.isPooled ?? false ? Call(.rollback) : Call(.unlock, [.integer(number)])
+            let call = link?.isPooled ?? false ? StatementCall(.rollback) : StatementCall(.unlock, [.integer(number)])
             _ = try? link?.exchange([call], until: deadline)
             link = nil
         }

@@ -71,7 +71,7 @@ extension PostgreSQLStore: BulkBackend {
             }
             while true {
                 let parameters = [.short(number)] + range.parameters
-                let call = Call(.values, parameters + [.integer(Int64(limit)), .integer(Int64(largest))])
+                let call = StatementCall(.values, parameters + [.integer(Int64(limit)), .integer(Int64(largest))])
                 guard let page = try link.exchange([call], until: pool.deadline()).first else { return }
                 var bytes = 0
                 for row in 0..<page.count {
@@ -80,14 +80,14 @@ extension PostgreSQLStore: BulkBackend {
                 }
                 guard page.count == limit else { return }
                 range.move(after: page.bytes(0, row: page.count - 1))
-                limit = bytes < Piece.threshold ? min(2 * limit, 1024) : max(limit / 2, Self.smallestPage)
+                limit = bytes < ValuePieces.threshold ? min(2 * limit, 1024) : max(limit / 2, Self.smallestPage)
             }
         }
     }
 
     private static let smallestPage = 16
 
-    private static func pass(_ page: Answer, _ row: Int, _ body: Taker) -> Bool {
+    private static func pass(_ page: ResultRows, _ row: Int, _ body: Taker) -> Bool {
         let attributes = ValueAttributes(page, row: row, from: 4)
         let (name, mark) = (page.bytes(0, row: row).bytes, UInt64(bitPattern: page.integer(1, row: row)))
         defer { page.clear(3, row: row) }

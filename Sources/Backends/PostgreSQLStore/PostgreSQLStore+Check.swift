@@ -12,7 +12,7 @@ extension PostgreSQLStore: CheckableBackend {
             return true
         }
         for place in places where continues {
-            try forEachValue(in: place, prefix: "", after: nil, largest: Piece.threshold) {
+            try forEachValue(in: place, prefix: "", after: nil, largest: ValuePieces.threshold) {
                 name, value, attributes, _ in
                 guard value == nil else { return true }
                 let name = name.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
@@ -22,7 +22,7 @@ extension PostgreSQLStore: CheckableBackend {
         }
         guard continues else { return }
         let strays = try pool.read("checking the pieces") { link, deadline in
-            try link.exchange([Call(.strayPieces)], until: deadline).first?.integer(0) ?? 0
+            try link.exchange([StatementCall(.strayPieces)], until: deadline).first?.integer(0) ?? 0
         }
         if strays > 0 { _ = report("the pieces of \(strays) values belong to no value") }
     }

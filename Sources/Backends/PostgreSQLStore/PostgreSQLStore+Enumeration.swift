@@ -17,14 +17,14 @@ extension PostgreSQLStore: EnumerableBackend {
     ///
     /// - Returns: Whether the page was full, and `body` wants the next one.
     func passNames(
-        _ statement: Statement, in place: StorageNamespace, _ range: inout NameRange, limit: Int,
+        _ statement: StoreStatement, in place: StorageNamespace, _ range: inout NameRange, limit: Int,
         _ body: (String) -> Bool
     ) throws -> Bool {
-        let rows = try pool.read("listing '\(place)'") { link, deadline -> Answer? in
+        let rows = try pool.read("listing '\(place)'") { link, deadline -> ResultRows? in
             guard let number = try pool.schema.number(of: place, adding: false, link, until: deadline) else {
                 return nil
             }
-            let call = Call(statement, [.short(number)] + range.parameters + [.integer(Int64(limit))])
+            let call = StatementCall(statement, [.short(number)] + range.parameters + [.integer(Int64(limit))])
             return try link.exchange([call], until: deadline).first
         }
         guard let rows else { return false }
@@ -38,7 +38,7 @@ extension PostgreSQLStore: EnumerableBackend {
         var last: Int32 = 0
         while true {
             let page = try pool.read("listing the namespaces") { link, deadline in
-                let call = Call(.places, [.short(last), .integer(Int64(Self.page))])
+                let call = StatementCall(.places, [.short(last), .integer(Int64(Self.page))])
                 return try link.exchange([call], until: deadline).first
             }
             guard let page else { return }

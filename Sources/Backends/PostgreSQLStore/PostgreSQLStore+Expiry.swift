@@ -9,7 +9,7 @@ extension PostgreSQLStore: ExpiringBackend {
             guard let number = try pool.schema.number(of: key.place, adding: false, link, until: deadline) else {
                 return
             }
-            try link.exchange([Call(.discard, [.short(number), .lent(key.name)])], until: deadline)
+            try link.exchange([StatementCall(.discard, [.short(number), .lent(key.name)])], until: deadline)
         }
     }
 
@@ -23,7 +23,7 @@ extension PostgreSQLStore: ExpiringBackend {
                 }
                 parameter = .short(number)
             }
-            let call = Call(.sweep, [parameter, .integer(Int64(limit))])
+            let call = StatementCall(.sweep, [parameter, .integer(Int64(limit))])
             return try link.exchange([call], until: deadline).first?.count ?? 0
         }
     }

@@ -19,8 +19,8 @@ internal import ServerAccess
 ///   and for the disk of a synchronous standby. It cannot change `fsync` and `full_page_writes`: if one of them is off,
 ///   it logs a warning.
 /// - **Lost answers.** If the connection is lost during a change, the store finds out what became of it. It repeats it
-///   only if it certainly was not made, so it never replaces what others have stored since; see ``Outcome``. It throws
-///   `timedOut` if it does not find out within the time limit.
+///   only if it certainly was not made, so it never replaces what others have stored since; see ``WriteOutcome``. It
+///   throws `timedOut` if it does not find out within the time limit.
 /// - **Poolers.** The store works through PgBouncer in session and in transaction mode. It notices a pooler by the
 ///   number of the server process, and then relies on nothing that outlives a transaction.
 /// - **Damage.** Each value has a checksum (CRC-32C); a value with other bytes fails with `corrupt`.
@@ -28,7 +28,7 @@ internal import ServerAccess
 package final class PostgreSQLStore: StorageBackend {
     package static let component = ComponentInfo(
         id: "postgresql", summary: "keeps values in a PostgreSQL database, for many machines",
-        options: ServerOptions.list)
+        options: PostgreSQLOptions.list)
 
     package let properties: StoreProperties
     let pool: Pool
@@ -40,7 +40,7 @@ package final class PostgreSQLStore: StorageBackend {
     /// - Throws: `invalidOptions` for a URI with a password, or over the network without `verify-full`, and for other
     ///   options that make no sense.
     package init(options: ComponentOptions, host: HostServices) throws {
-        let options = try ServerOptions(options)
+        let options = try PostgreSQLOptions(options)
         largestValue = options.largestValue
         properties = StoreProperties(
             latency: .network, isDurable: true, isShared: true, largestValue: UInt64(largestValue))
@@ -108,11 +108,14 @@ package final class PostgreSQLStore: StorageBackend {
     /// The row that a statement finds for a key; `nil` if absent. Its first column says whether it has not expired.
     ///
     /// - Throws: `ValueExpired`.
-    func row(_ statement: Statement, _ key: PostgreSQLKey, _ link: Link, _ deadline: Deadline) throws -> Answer? {
+    func row(_ statement: StoreStatement, _ key: PostgreSQLKey, _ link: ServerLink, _ deadline: Deadline) throws
+        -> ResultRows?
+    {
         guard let number = try pool.schema.number(of: key.place, adding: false, link, until: deadline) else {
             return nil
         }
-        let answer = try link.exchange([Call(statement, [.short(number), .lent(key.name)])], until: deadline).first
+        let answer = try link.exchange([StatementCall(statement, [.short(number), .lent(key.name)])], until: deadline)
+            .first
         guard let answer, answer.count == 1 else { return nil }
         guard answer.integer(0) != 0 else { throw ValueExpired() }
         return answer
@@ -135,7 +138,7 @@ extension PostgreSQLStore: TaggedBackend {
 
 extension ValueAttributes {
     /// Reads the columns of attributes, beginning at the given one.
-    init(_ answer: Answer, row: Int, from first: Int32) {
+    init(_ answer: ResultRows, row: Int, from first: Int32) {
         self.init(
             contentType: answer.text(first + 2, row: row), serializer: answer.text(first + 3, row: row),
             versionTag: answer.text(first + 4, row: row), appVersion: answer.text(first + 5, row: row),

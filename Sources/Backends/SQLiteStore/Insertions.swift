@@ -25,7 +25,7 @@ struct Insertions {
             return false
         }
         let row = Row(index: index, name: name.withUnsafeBytes { $0 }, value: value.withUnsafeBytes { $0 })
-        guard Piece.isInRow(row.name.count, row.value.count) else { return false }
+        guard ValueRows.isInRow(row.name.count, row.value.count) else { return false }
         rows.append(row)
         return true
     }
@@ -33,7 +33,7 @@ struct Insertions {
     /// Stores the added values, and forgets them.
     ///
     /// - Returns: The indices of those that already exist.
-    mutating func make(in places: [Place], _ change: Change) throws -> [Int] {
+    mutating func make(in places: [DatabasePlace], _ change: ChangeTransaction) throws -> [Int] {
         guard !rows.isEmpty else { return [] }
         defer { rows.removeAll(keepingCapacity: true) }
         let place = places[self.place]

@@ -43,7 +43,7 @@ struct Removals {
     /// Removes the added values, and forgets them.
     ///
     /// - Returns: The indices of those that have another mark or do not exist.
-    mutating func make(in places: [Place], _ change: Change) throws -> [Int] {
+    mutating func make(in places: [DatabasePlace], _ change: ChangeTransaction) throws -> [Int] {
         guard !entries.isEmpty else { return [] }
         defer {
             entries.removeAll(keepingCapacity: true)

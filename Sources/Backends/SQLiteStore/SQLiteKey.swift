@@ -3,24 +3,24 @@ import Synchronization
 
 /// The name of a value in a change.
 protocol ValueName {
-    var place: Place { get }
+    var place: DatabasePlace { get }
     var name: UnsafeRawBufferPointer { get }
 }
 
 /// A name that is lent for the duration of a change.
 struct LentName: ValueName {
-    let place: Place
+    let place: DatabasePlace
     let name: UnsafeRawBufferPointer
 }
 
 /// A resolved address: its namespace, and the name's bytes, ready to be bound.
 package final class SQLiteKey: ValueName, Sendable {
-    let place: Place
+    let place: DatabasePlace
     nonisolated(unsafe) let name: UnsafeRawBufferPointer
 
     var database: Database { place.database }
 
-    init(place: Place, name: String) {
+    init(place: DatabasePlace, name: String) {
         self.place = place
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: name.utf8.count, alignment: 1)
         bytes.copyBytes(from: name.utf8)
@@ -31,7 +31,7 @@ package final class SQLiteKey: ValueName, Sendable {
 
     /// Reads with the number of the namespace; `nil` if there is no database or it does not contain the namespace.
     @inline(__always)
-    func read<Result>(_ body: (Connection, Int64) throws -> Result) throws -> Result? {
+    func read<Result>(_ body: (DatabaseConnection, Int64) throws -> Result) throws -> Result? {
         try database.read { connection in
             guard let number = try place.number(connection) else { return nil }
             return try body(connection, number)
@@ -41,7 +41,7 @@ package final class SQLiteKey: ValueName, Sendable {
 
 /// How large values are split: a value that does not fit into its row is kept in rows of another table. So it can be
 /// read and written in pieces, and neither a listing nor the search for another value passes over it.
-enum Piece {
+enum ValueRows {
     /// The size of every piece but the last, in bytes.
     static let size = 256 << 10
 
@@ -57,7 +57,7 @@ enum Piece {
 
 /// A namespace in a database, shared by all its keys. Its row is created with its first value and never removed, so
 /// that its number can be cached.
-final class Place: Sendable {
+final class DatabasePlace: Sendable {
     let database: Database
     let namespace: StorageNamespace
     private let known = Atomic<Int64>(0)
@@ -78,7 +78,7 @@ final class Place: Sendable {
 
     /// The number of the namespace's row, through a connection that sees only committed data; `nil` if absent.
     @inline(__always)
-    func number(_ connection: Connection) throws -> Int64? {
+    func number(_ connection: DatabaseConnection) throws -> Int64? {
         if let number = rememberedNumber { return number }
         guard let found = try connection.place(namespace) else { return nil }
         remember(found)

@@ -23,7 +23,7 @@ extension SQLiteStore: BatchBackend {
         database.changes.tell(changes.lazy.map(\.key))
     }
 
-    private static func make(_ change: StorageChange<SQLiteKey>, _ connection: Change) throws {
+    private static func make(_ change: StorageChange<SQLiteKey>, _ connection: ChangeTransaction) throws {
         if let value = change.value {
             _ = try value.withUnsafeBytes { try connection.set(change.key, to: $0.bytes, change.attributes) }
         } else {
@@ -38,7 +38,7 @@ extension SQLiteStore: BatchBackend {
         let end = min(changes.endIndex, changes.startIndex + Query.rowsAtOnce)
         var index = changes.startIndex
         while index < end, let value = changes[index].value,
-            Piece.isInRow(changes[index].key.name.count, value.count),
+            ValueRows.isInRow(changes[index].key.name.count, value.count),
             changes[index].key.place === changes[changes.startIndex].key.place,
             changes[index].attributes == changes[changes.startIndex].attributes
         {
@@ -49,7 +49,7 @@ extension SQLiteStore: BatchBackend {
 
     /// Stores values with one statement. Nested calls lend them, so that all are valid while the statement runs.
     private static func replace(
-        _ changes: ArraySlice<StorageChange<SQLiteKey>>, _ rows: inout [Insertions.Row], _ connection: Change
+        _ changes: ArraySlice<StorageChange<SQLiteKey>>, _ rows: inout [Insertions.Row], _ connection: ChangeTransaction
     ) throws {
         let index = changes.startIndex + rows.count
         guard index < changes.endIndex, let value = changes[index].value else {
@@ -69,7 +69,7 @@ extension SQLiteStore: BatchBackend {
     }
 
     /// The database of all these namespaces.
-    func commonDatabase(of places: some Collection<Place>) throws -> Database? {
+    func commonDatabase(of places: some Collection<DatabasePlace>) throws -> Database? {
         guard let first = places.first?.database else { return nil }
         if let other = places.first(where: { $0.database !== first })?.database {
             throw StorageError(
@@ -87,7 +87,7 @@ extension SQLiteStore: BulkBackend {
         let place = try self.place(place)
         _ = try place.database.read { connection in
             guard let number = try place.number(connection) else { return }
-            try connection.values(number, in: NameRange(prefix: prefix, after: after), largest: largest, body)
+            try connection.values(number, in: DatabaseNameRange(prefix: prefix, after: after), largest: largest, body)
         }
     }
 
@@ -136,7 +136,7 @@ extension SQLiteStore: BulkBackend {
 
     /// Makes a change if its expectation holds; `false` if not.
     private static func make(
-        _ change: BulkChanges.Change, _ name: LentName, _ value: RawSpan?, _ connection: Change
+        _ change: BulkChanges.Change, _ name: LentName, _ value: RawSpan?, _ connection: ChangeTransaction
     ) throws -> Bool {
         switch (value, change.condition) {
         case (let value?, .absent): return try connection.add(name, value, change.attributes)

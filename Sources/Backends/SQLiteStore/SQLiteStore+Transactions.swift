@@ -43,7 +43,7 @@ extension SQLiteStore: TransactionalBackend {
     }
 
     /// Applies an entry's change, if it has one, to a value that is unchanged; `false` if it has changed.
-    private static func make(_ entry: StagedChanges<SQLiteKey>.Entry, _ connection: Change) throws -> Bool {
+    private static func make(_ entry: StagedChanges<SQLiteKey>.Entry, _ connection: ChangeTransaction) throws -> Bool {
         switch (entry.change, entry.revision) {
         case (.set(let value, let attributes), nil):
             return try value.withUnsafeBytes { try connection.add(entry.key, $0.bytes, attributes) }
@@ -87,7 +87,7 @@ package final class Transaction: Sendable {
 
     /// Reads with the number of the key's namespace, as of the transaction's first read; `nil` if there is no database
     /// or it does not contain the namespace.
-    func read<Result>(_ key: SQLiteKey, _ body: (Connection, Int64) throws -> Result) throws -> Result? {
+    func read<Result>(_ key: SQLiteKey, _ body: (DatabaseConnection, Int64) throws -> Result) throws -> Result? {
         guard let snapshot = try snapshot(of: key.database) else { return try key.read(body) }
         return try snapshot.read { connection in
             guard let number = try key.place.number(connection) else { return nil }

@@ -123,7 +123,7 @@ package final class SQLiteStore: StorageBackend {
     }
 
     /// The namespace, shared by all its keys.
-    func place(_ namespace: StorageNamespace) throws -> Place { try database(of: namespace).place(namespace) }
+    func place(_ namespace: StorageNamespace) throws -> DatabasePlace { try database(of: namespace).place(namespace) }
 
     /// The database of a namespace, shared by all users. It is closed with the last one.
     func database(of place: StorageNamespace) throws -> Database {
@@ -238,7 +238,7 @@ extension SQLiteStore: EnumerableBackend {
         in place: StorageNamespace, prefix: String, after: String?, limit: Int?, _ body: (String) -> Bool
     ) throws {
         let place = try self.place(place)
-        var range = NameRange(prefix: prefix, after: after)
+        var range = DatabaseNameRange(prefix: prefix, after: after)
         var rest = limit ?? .max
         // In pages, so that no reader blocks the log's restart while the caller works.
         while rest > 0 {
@@ -303,14 +303,14 @@ extension SQLiteStore: StreamingBackend {
 extension SQLiteStore: WatchableBackend {
     package func watch(
         _ place: StorageNamespace, prefix: String, changed: @escaping @Sendable (String?) -> Void
-    ) throws -> ChangeWatch {
+    ) throws -> DatabaseWatch {
         let place = try self.place(place)
-        let watch = ChangeWatch(place: place, prefix: prefix, changed)
+        let watch = DatabaseWatch(place: place, prefix: prefix, changed)
         try place.database.changes.add(watch, of: place.database)
         return watch
     }
 
-    package func unwatch(_ watch: ChangeWatch) {
+    package func unwatch(_ watch: DatabaseWatch) {
         watch.place.database.changes.remove(watch)
         watch.end()
     }

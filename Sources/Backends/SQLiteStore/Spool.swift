@@ -7,7 +7,7 @@ final class Spool {
     /// Checksum and number of the bytes.
     private(set) var checksum = Checksum()
     private let database: DatabaseFile
-    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Piece.size, alignment: 4096)
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: ValueRows.size, alignment: 4096)
     private var filled = 0
     private var file: UnnamedFile?
 

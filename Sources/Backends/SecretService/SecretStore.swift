@@ -39,7 +39,7 @@ package final class SecretStore: StorageBackend {
     /// Opens a store; does not connect yet.
     package init(options: ComponentOptions, host: HostServices) throws {
         self.options = try ServiceOptions(options)
-        LibraryState.prepare(log: host.log)
+        GLibLibrary.prepare(log: host.log)
         keeper = LinkKeeper(seconds: self.options.timeout, bus: self.options.bus)
     }
 
@@ -71,7 +71,7 @@ package final class SecretStore: StorageBackend {
                 "the value of '\(key.address)' has \(value.byteCount) bytes; expected at most \(Self.largestValue)",
                 hint: "keep large values in a sealed store, and only the key in the secret service")
         }
-        let kept = try KeptAttributes.text(attributes)
+        let kept = try ItemAttributesText.text(attributes)
         try SecretLine.with(value, keepsEscapes: { !KeyringFiles.someAreReadable }) { line in
             try perform("writing '\(key.address)'") { service in
                 let found = try find(key, service)
@@ -111,7 +111,7 @@ extension SecretStore: AttributedBackend {
             guard let item = try find(key, service)?.item, let secret = try service.secret(of: item),
                 let properties = try service.properties(of: [item]).first ?? nil
             else { return nil }
-            var attributes = KeptAttributes.attributes(properties.attributes[ItemAttributes.kept])
+            var attributes = ItemAttributesText.attributes(properties.attributes[ItemAttributes.kept])
             try read(secret, of: key, service) { attributes.size = UInt64($0.byteCount) }
             attributes.modified = Int64(clamping: min(properties.modified, 9_000_000_000)) * 1_000_000_000
             return attributes
@@ -130,7 +130,7 @@ extension SecretStore: TaggedBackend {
                 else { return false }
                 let after = try service.properties(of: [item]).first ?? nil
                 guard before.modified == after?.modified, before.attributes == after?.attributes else { continue }
-                let tag = KeptAttributes.attributes(before.attributes[ItemAttributes.kept]).versionTag
+                let tag = ItemAttributesText.attributes(before.attributes[ItemAttributes.kept]).versionTag
                 try read(secret, of: key, service) { deliver(tag, $0) }
                 return true
             }
@@ -180,7 +180,7 @@ extension SecretStore {
     ) throws -> Result {
         // Limits far above what one call normally meets, so that a persistent failure ends.
         var attempts = (sessions: 2, locks: 3, races: 20)
-        var deadline = Deadline(seconds: options.timeout)
+        var deadline = BusDeadline(seconds: options.timeout)
         while true {
             var service: Service?
             do {
@@ -192,7 +192,7 @@ extension SecretStore {
                 attempts.locks -= 1
                 try unlock(locked.path, link, work)
                 // The person's time does not count as the service's.
-                deadline = Deadline(seconds: options.timeout)
+                deadline = BusDeadline(seconds: options.timeout)
             } catch let failure as BusFailure {
                 if failure.isForgottenSession, let link = service?.link, attempts.sessions > 0 {
                     attempts.sessions -= 1
@@ -217,10 +217,10 @@ extension SecretStore {
 
 extension SecretStore {
     /// Unlocks an object for all waiting threads; a person is asked once.
-    func unlock(_ path: String, _ link: Link, _ work: String) throws {
-        let patience = Deadline(seconds: options.promptTimeout + 2 * options.timeout)
+    func unlock(_ path: String, _ link: ServiceLink, _ work: String) throws {
+        let patience = BusDeadline(seconds: options.promptTimeout + 2 * options.timeout)
         try unlocking.once(until: patience) { () throws(StorageError) in
-            let service = Service(link: link, deadline: Deadline(seconds: options.timeout))
+            let service = Service(link: link, deadline: BusDeadline(seconds: options.timeout))
             do {
                 try finish(service.unlock(path), service)
             } catch let error as StorageError {
@@ -240,7 +240,7 @@ extension SecretStore {
     func finish(_ prompt: String?, _ service: Service) throws -> Variant? {
         guard let prompt else { return nil }
         guard options.promptTimeout > 0 else { throw Locked(path: prompt) }
-        let deadline = Deadline(seconds: options.timeout)
+        let deadline = BusDeadline(seconds: options.timeout)
         switch try Prompt(link: service.link, path: prompt).ask(seconds: options.promptTimeout, until: deadline) {
         case .completed(let result): return result
         case .unanswered:
@@ -268,10 +268,10 @@ extension SecretStore {
         func owner(_ name: String) -> String? {
             let method = BusMethod(
                 "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetNameOwner", .tuple(.string(name)), answer: "(s)")
-            let deadline = Deadline(seconds: options.timeout)
+            let deadline = BusDeadline(seconds: options.timeout)
             return try? service.link.call(method, of: "org.freedesktop.DBus", until: deadline)[0]?.text
         }
-        guard let keyring = owner("org.gnome.keyring"), keyring == owner(Link.serviceName) else { return false }
+        guard let keyring = owner("org.gnome.keyring"), keyring == owner(ServiceLink.serviceName) else { return false }
         return owner("org.gnome.keyring.SystemPrompter") == nil
     }
 

@@ -12,7 +12,7 @@ struct ImportRun {
         var bytes = 0
         /// The number of entries among these that had expired.
         var expired = 0
-        /// ``EntryReader/mark`` behind the last of them.
+        /// ``DocumentEntryReader/mark`` behind the last of them.
         var mark = 0
 
         var isFull: Bool { values.count >= ImportRun.mostValues || bytes >= ImportRun.mostBytes }
@@ -32,7 +32,7 @@ struct ImportRun {
 
     let router: StorageRouter
     let document: InputDocument
-    let shape: EntryReader.Shape
+    let shape: DocumentEntryReader.Shape
     /// `DOMAIN[:SCOPE][/PREFIX]`, as it was given.
     let place: String?
     private let target: (domain: StorageDomain, prefix: String)?
@@ -43,7 +43,7 @@ struct ImportRun {
 
     /// - Parameter folders: The folders outside of the host's own that values may be stored in.
     init(
-        _ document: InputDocument, _ shape: EntryReader.Shape, into place: String?, _ folders: NamedFolders,
+        _ document: InputDocument, _ shape: DocumentEntryReader.Shape, into place: String?, _ folders: NamedFolders,
         _ router: StorageRouter
     ) throws {
         self.router = router
@@ -126,14 +126,14 @@ struct ImportRun {
         try await router.apply(batch) { progress.advance() }
     }
 
-    private func reader() throws -> EntryReader {
+    private func reader() throws -> DocumentEntryReader {
         // The prefix is part of what is selected of a document of addresses.
-        if case .addresses = shape { return try EntryReader(document, shape) }
-        return try EntryReader(document, shape, prefix: target?.prefix ?? "")
+        if case .addresses = shape { return try DocumentEntryReader(document, shape) }
+        return try DocumentEntryReader(document, shape, prefix: target?.prefix ?? "")
     }
 
     /// The next entries; `nil` if there are no more.
-    private func part(_ reader: inout EntryReader) async throws -> Part? {
+    private func part(_ reader: inout DocumentEntryReader) async throws -> Part? {
         var part = Part()
         while !part.isFull, let entry = try reader.next() {
             guard let (domain, name) = try address(entry.name) else { continue }
@@ -158,7 +158,7 @@ struct ImportRun {
     }
 
     /// The same of a document that was checked.
-    private func partAgain(_ reader: inout EntryReader) async throws -> Part? {
+    private func partAgain(_ reader: inout DocumentEntryReader) async throws -> Part? {
         do { return try await part(&reader) } catch let error as StorageError where error.code != .fileError {
             throw changed
         }

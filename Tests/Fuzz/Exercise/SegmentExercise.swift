@@ -29,8 +29,8 @@ enum SegmentExercise {
     }
 
     private static func checkPosition(_ bytes: Data) throws {
-        guard let position = Position(bytes), bytes.count <= Position.most / 2 else { return }
-        let again = Position(try position.encoded(in: "folder"))
+        guard let position = FolderPosition(bytes), bytes.count <= FolderPosition.most / 2 else { return }
+        let again = FolderPosition(try position.encoded(in: "folder"))
         try require(
             again?.entries == position.entries && again?.quiet == position.quiet,
             "a position that was written is read as another one")
@@ -54,15 +54,15 @@ enum SegmentExercise {
         close(descriptor)
         guard count == segment.count else { throw Violation("'\(file)' cannot be written") }
         let folder = try SharedFolder(path: root, marker: "")
-        let (_, position) = try records(in: folder, of: segment.count, since: Position())
+        let (_, position) = try records(in: folder, of: segment.count, since: FolderPosition())
         let (later, end) = try records(in: folder, of: segment.count, since: position)
         try require(later == 0, "\(later) records are read again from the position behind them")
         try require(end.entries == position.entries, "a fetch without records moves the position")
     }
 
     private static func records(
-        in folder: SharedFolder, of size: Int, since start: Position
-    ) throws -> (count: Int, position: Position) {
+        in folder: SharedFolder, of size: Int, since start: FolderPosition
+    ) throws -> (count: Int, position: FolderPosition) {
         let reading = Reading(folder, HeaderCache(), since: start)
         try reading.list()
         try require(reading.lostPart() == nil, "a position is lost that was just reached")
@@ -125,8 +125,8 @@ enum SegmentExercise {
         let plain = SegmentHeader(writer: "0123456789abcdef", name: name, previous: nil, nextCheck: 0)
         let end = base.length + frames(of: base).count
         base.base?.end = end
-        let position = Position(entries: [
-            .init(writer: Position.tag(of: "b"), name: name, offset: 300),
+        let position = FolderPosition(entries: [
+            .init(writer: FolderPosition.tag(of: "b"), name: name, offset: 300),
             .init(writer: 1, name: previous.name, offset: 1 << 40),
         ])
         return [plain.encoded + frames(of: plain), base.encoded + frames(of: base), plain.encoded, base.encoded]

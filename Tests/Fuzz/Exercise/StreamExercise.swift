@@ -8,18 +8,18 @@ import ReaderExercise
 /// message's position in its stream; and positions.
 enum StreamExercise {
     static func run(_ bytes: Data) throws {
-        if let position = Position(bytes) {
-            let again = Position(position.data)
+        if let position = StreamPosition(bytes) {
+            let again = StreamPosition(position.data)
             try require(
                 again?.created == position.created && again?.generation == position.generation
                     && again?.sequence == position.sequence, "a position that was written is read as another one")
         }
         let text = String(decoding: bytes, as: UTF8.self)
         try checkSubject(text)
-        _ = (Session.number(of: text), Place(text))
-        if let address = try? ServerAddress(text) {
+        _ = (LinkSession.number(of: text), MessagePlace(text))
+        if let address = try? NATSAddress(text) {
             try require(
-                try ServerAddress("tls://\(address.name)").name == address.name,
+                try NATSAddress("tls://\(address.name)").name == address.name,
                 "a server's name is read as another one")
         }
         try checkAnswers(bytes)
@@ -37,7 +37,7 @@ enum StreamExercise {
             decoded(Acknowledgement.self)?.error, decoded(Done.self)?.error, decoded(StoredMessage.self)?.error,
             decoded(ConsumerInfo.self)?.error,
         ]
-        for error in errors { _ = (error?.sequence, error?.error("reading", "host")) }
+        for error in errors { _ = error?.error("reading", "host") }
         guard let configuration = decoded(StreamInfo.self)?.config else { return }
         let again = try JSONDecoder().decode(
             StreamConfiguration.self, from: try JSONEncoder().encode(configuration))

@@ -14,22 +14,22 @@ final class Reading {
         /// Whether the position has no entry for it, since all of it was read long ago.
         var isQuiet = false
 
-        var tag: UInt32 { Position.tag(of: writer) }
+        var tag: UInt32 { FolderPosition.tag(of: writer) }
         /// The greatest stamp of its segments; `nil` if it has none.
         var newest: UInt64? { segments.segments.last?.name.stamp }
     }
 
     private let folder: SharedFolder
     private let headers: HeaderCache
-    private let entries: [Position.Entry]
-    private let quiet: Position.Quiet?
+    private let entries: [FolderPosition.Entry]
+    private let quiet: FolderPosition.Quiet?
     private var states: [WriterState] = []
     /// What could not be read; it is left for a later fetch.
     private(set) var problems: [String] = []
     /// The writers of segments that are damaged.
     private(set) var damaged: Set<String> = []
 
-    init(_ folder: SharedFolder, _ headers: HeaderCache, since position: Position) {
+    init(_ folder: SharedFolder, _ headers: HeaderCache, since position: FolderPosition) {
         (self.folder, self.headers) = (folder, headers)
         (entries, quiet) = (position.entries, position.quiet)
     }
@@ -40,7 +40,7 @@ final class Reading {
     func list() throws {
         for writer in try folder.writers() {
             guard let segments = try attempt(writer, { try WriterSegments(writer, in: $0, headers) }) else { continue }
-            let tag = Position.tag(of: writer)
+            let tag = FolderPosition.tag(of: writer)
             let known = entries.filter { $0.writer == tag }.map { ($0.name, $0.offset) }
             states.append(
                 WriterState(writer: writer, segments: segments, known: Dictionary(known) { max($0, $1) }))
@@ -58,7 +58,7 @@ final class Reading {
     func lostPart() throws -> String? {
         if !problems.isEmpty { return nil }
         for entry in entries {
-            let segments = states.filter { Position.tag(of: $0.writer) == entry.writer }.map(\.segments)
+            let segments = states.filter { FolderPosition.tag(of: $0.writer) == entry.writer }.map(\.segments)
             guard segments.contains(where: { !$0.hasLost(entry.name) }) else {
                 return "the segment '\(entry.name)' is gone"
             }
@@ -126,40 +126,41 @@ final class Reading {
     }
 
     /// The position that was reached.
-    var position: Position {
-        var found: Set<Position.Entry> = []
+    var position: FolderPosition {
+        var found: Set<FolderPosition.Entry> = []
         for state in states where state.isRead {
             for (name, offset) in state.segments.frontier(of: state.known) {
-                found.insert(Position.Entry(writer: state.tag, name: name, offset: offset))
+                found.insert(FolderPosition.Entry(writer: state.tag, name: name, offset: offset))
             }
         }
         // Those of writers that were not read now.
         let read = Set(states.filter(\.isRead).map(\.tag))
         found.formUnion(entries.filter { !read.contains($0.writer) })
-        let all = Position(entries: found.sorted { ($0.writer, $0.name) < ($1.writer, $1.name) }, quiet: quiet)
-        return all.encoded.count <= Position.most ? all : leavingOutQuiet(all)
+        let all = FolderPosition(entries: found.sorted { ($0.writer, $0.name) < ($1.writer, $1.name) }, quiet: quiet)
+        return all.encoded.count <= FolderPosition.most ? all : leavingOutQuiet(all)
     }
 
     /// A position without the entries of the writers that have published nothing for the longest time, so that there is
     /// room for some more.
-    private func leavingOutQuiet(_ all: Position) -> Position {
+    private func leavingOutQuiet(_ all: FolderPosition) -> FolderPosition {
         let named = Set(all.entries.map(\.writer))
         let tags = Dictionary(states.map { ($0.tag, 1) }, uniquingKeysWith: +)
         // A writer that was not read would be taken for one that was.
         let first = states.filter { !$0.isQuiet && !named.contains($0.tag) }.compactMap(\.newest).min() ?? .max
-        var quiet = all.quiet ?? Position.Quiet(newest: 0, fingerprints: 0)
+        var quiet = all.quiet ?? FolderPosition.Quiet(newest: 0, fingerprints: 0)
         var left: Set<UInt32> = []
         var size = all.encoded.count
-        for state in states where size > Position.most / 4 * 3 {
+        for state in states where size > FolderPosition.most / 4 * 3 {
             guard state.isRead, tags[state.tag] == 1, let newest = state.newest, newest < first,
                 let fingerprint = try? state.segments.fingerprint(ifAllIs: state.known)
             else { continue }
             left.insert(state.tag)
             quiet.newest = max(quiet.newest, newest)
             quiet.fingerprints &+= fingerprint
-            size -= Position.Entry.size * all.entries.count { $0.writer == state.tag }
+            size -= FolderPosition.Entry.size * all.entries.count { $0.writer == state.tag }
         }
-        return left.isEmpty ? all : Position(entries: all.entries.filter { !left.contains($0.writer) }, quiet: quiet)
+        return left.isEmpty
+            ? all : FolderPosition(entries: all.entries.filter { !left.contains($0.writer) }, quiet: quiet)
     }
 
     private static let attempts = 8

@@ -23,7 +23,7 @@ package final class FolderSubscription: Sendable {
 final class SharedFolderWatch: Sendable {
     private struct State {
         var subscriptions: [FolderSubscription] = []
-        var thread: WatchThread?
+        var thread: FolderWatchThread?
     }
 
     private let folder: SharedFolder
@@ -45,7 +45,7 @@ final class SharedFolderWatch: Sendable {
         try state.withLock { state in
             let thread =
                 try state.thread
-                ?? WatchThread(folder, poll: poll, log: log) { [weak self] notice in
+                ?? FolderWatchThread(folder, poll: poll, log: log) { [weak self] notice in
                     self?.tell(notice)
                 }
             state.thread = thread
@@ -56,7 +56,7 @@ final class SharedFolderWatch: Sendable {
     }
 
     func unsubscribe(_ subscription: FolderSubscription) {
-        let ended: WatchThread? = state.withLock { state in
+        let ended: FolderWatchThread? = state.withLock { state in
             state.subscriptions.removeAll { $0 === subscription }
             return state.subscriptions.isEmpty ? state.thread.take() : nil
         }
@@ -81,6 +81,6 @@ func runWatchThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPoi
     var all = sigset_t()
     sigfillset(&all)
     pthread_sigmask(SIG_BLOCK, &all, nil)
-    if let argument { Unmanaged<WatchThread>.fromOpaque(argument).takeRetainedValue().run() }
+    if let argument { Unmanaged<FolderWatchThread>.fromOpaque(argument).takeRetainedValue().run() }
     return nil
 }

@@ -3,28 +3,29 @@ internal import Synchronization
 
 /// The links of a transport: one at a time, and another one when it was lost.
 final class Links: Sendable {
-    let options: ServerOptions
+    let options: NATSOptions
     /// The last sequences of subjects.
     let subjects = SubjectTable()
     /// The end of the stream as far as it is known.
     let end = StreamEnd()
     let log: any StorageLogHandler
-    private let current = Mutex<Link?>(nil)
+    private let current = Mutex<NATSLink?>(nil)
     private let hasWarned = Atomic(false)
 
     /// - Parameter log: Gets a warning of a server that may lose acknowledged records.
-    init(_ options: ServerOptions, log: any StorageLogHandler) { (self.options, self.log) = (options, log) }
+    init(_ options: NATSOptions, log: any StorageLogHandler) { (self.options, self.log) = (options, log) }
 
     /// Runs `body` on a link whose stream was checked.
     ///
     /// - Parameter warns: Whether to warn of a server that may lose acknowledged records. A program that only continues
     ///   need not: its user knows by then.
     func session<Result>(
-        _ call: Call, _ names: BucketNames, warns: Bool = false, _ body: (Session) throws(StorageError) -> Result
+        _ call: LinkCall, _ names: BucketNames, warns: Bool = false,
+        _ body: (LinkSession) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         let link = try usable()
         try link.open(for: call)
-        let session = try Session(link, call, options)
+        let session = try LinkSession(link, call, options)
         defer { session.end() }
         try session.prepare(names, end)
         if warns { warn(of: link) }
@@ -32,18 +33,18 @@ final class Links: Sendable {
     }
 
     /// Warns once of a server that may lose acknowledged records: no client can change that.
-    private func warn(of link: Link) {
+    private func warn(of link: NATSLink) {
         guard !hasWarned.exchange(true, ordering: .relaxed) else { return }
         let advice = ServerAdvice(link, options)
         if let warning = advice.warning(syncsAlways: options.syncsAlways) { log(.warning, "nats", warning) }
     }
 
     /// The link, or a new one that is connecting.
-    private func usable() throws(StorageError) -> Link {
+    private func usable() throws(StorageError) -> NATSLink {
         try current.withLock { current throws(StorageError) in
             if let current, current.isUsable { return current }
             current?.end(StorageError(.storeUnavailable, "the server at \(options.hosts) did not answer in time"))
-            let link = try Link(options)
+            let link = try NATSLink(options)
             current = link
             return link
         }

@@ -11,13 +11,13 @@ struct ServerAdvice {
     private let version: String?
 
     /// Asks the server for its version. Versions before 2.10 do not tell, and some users may not ask.
-    init(_ link: Link, _ options: ServerOptions) {
+    init(_ link: NATSLink, _ options: NATSOptions) {
         host = link.server.name
-        let call = Call()
+        let call = LinkCall()
         version = try? {
             var options = options
             options.timeout = min(options.timeout, 2)
-            let session = try Session(link, call, options)
+            let session = try LinkSession(link, call, options)
             defer { session.end() }
             let message = try session.answer("$SYS.REQ.USER.INFO")
             if message?.hasNoResponder == true { return "before 2.10" }

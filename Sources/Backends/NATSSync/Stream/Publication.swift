@@ -24,7 +24,7 @@ struct Publication {
     /// Publishes them.
     ///
     /// - Throws: `durabilityUnknown` if answers are missing.
-    func run(_ session: Session, _ links: Links) throws(StorageError) {
+    func run(_ session: LinkSession, _ links: Links) throws(StorageError) {
         var publication = self
         var idle = 0
         while publication.accepted < records.count {
@@ -43,7 +43,8 @@ struct Publication {
             guard isMoved, idle < Self.mostRoundsWithoutProgress else {
                 throw refusal.error("publishing '\(records[publication.accepted].name)'", session.host)
             }
-            if publication.accepted == before, let sequence = refusal.sequence { links.subjects[first] = sequence }
+            // The refusal says the sequence only in its text, which is for people.
+            if publication.accepted == before { links.subjects[first] = try session.lastSequence(of: first, names) }
         }
     }
 
@@ -51,7 +52,7 @@ struct Publication {
     ///
     /// - Returns: The refusal of the first one that the server did not accept.
     private mutating func send(
-        _ session: Session, expecting sequence: UInt64, _ links: Links
+        _ session: LinkSession, expecting sequence: UInt64, _ links: Links
     ) throws(StorageError) -> APIError? {
         round += 1
         let rest = records[accepted...]
@@ -83,7 +84,8 @@ struct Publication {
                     refusals[last.value] = APIError(number: APIError.noStream, description: "there is no stream for it")
                     continue
                 }
-                guard let place = Session.number(of: message.subject).flatMap({ places.removeValue(forKey: $0) }) else {
+                guard let place = LinkSession.number(of: message.subject).flatMap({ places.removeValue(forKey: $0) })
+                else {
                     continue
                 }
                 let answer: Acknowledgement = try session.decoded(message, "publishing")

@@ -6,7 +6,7 @@ struct BucketNames: Sendable {
     let stream: String
     /// What a record's subject begins with.
     let prefix: String
-    /// The message whose sequence counts how often records were lost; see ``Position``.
+    /// The message whose sequence counts how often records were lost; see ``StreamPosition``.
     let generation: String
 
     init(_ bucket: String) {

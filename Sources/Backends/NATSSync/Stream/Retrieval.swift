@@ -5,7 +5,7 @@ internal import ServerAccess
 
 /// One fetch: what the stream has behind a position, in pieces, through a consumer that ends with it.
 struct Retrieval {
-    private let session: Session
+    private let session: LinkSession
     private let names: BucketNames
     /// What the server sends at once.
     private static let mostMessages = 512
@@ -15,7 +15,7 @@ struct Retrieval {
     /// What a message may have besides its content.
     private static let overhead = 4096
 
-    init(_ session: Session, _ names: BucketNames) { (self.session, self.names) = (session, names) }
+    init(_ session: LinkSession, _ names: BucketNames) { (self.session, self.names) = (session, names) }
 
     /// Passes the records behind a position to `body` until it returns `false`.
     ///
@@ -52,11 +52,11 @@ struct Retrieval {
     private enum PieceEnd { case more, stopped, end }
 
     /// The position to begin with, and the last sequence of the stream.
-    private func beginning(since data: Data?) throws(StorageError) -> (Position, last: UInt64) {
+    private func beginning(since data: Data?) throws(StorageError) -> (StreamPosition, last: UInt64) {
         let (created, last) = try session.info(names)
         let generation = try session.generation(names)
-        guard let data else { return (Position(created: created, generation: generation, sequence: 0), last) }
-        guard let position = Position(data), position.created == created, position.generation == generation else {
+        guard let data else { return (StreamPosition(created: created, generation: generation, sequence: 0), last) }
+        guard let position = StreamPosition(data), position.created == created, position.generation == generation else {
             throw lost("belongs to another stream")
         }
         guard position.sequence <= last else {
@@ -77,7 +77,7 @@ struct Retrieval {
     }
 
     /// A consumer that begins with the message at a position, if its time is known, or else behind it.
-    private func consumer(from position: Position) throws(StorageError) -> String {
+    private func consumer(from position: StreamPosition) throws(StorageError) -> String {
         var configuration = ConsumerRequest.Configuration()
         configuration.policy = "by_start_sequence"
         configuration.start = position.sequence + (position.time == 0 ? 1 : 0)
@@ -92,7 +92,7 @@ struct Retrieval {
     }
 
     private func piece(
-        of consumer: String, _ position: inout Position, _ delivered: inout UInt64, upTo last: UInt64,
+        of consumer: String, _ position: inout StreamPosition, _ delivered: inout UInt64, upTo last: UInt64,
         _ body: (SyncRecord) -> Bool
     ) throws(StorageError) -> PieceEnd {
         let work = "reading the stream '\(names.stream)'"
@@ -103,7 +103,7 @@ struct Retrieval {
         for _ in 0..<Self.mostMessages {
             // A server may forget a request whose messages are removed meanwhile.
             guard let message = try session.call.take(until: Deadline(seconds: Self.patience)) else { return .end }
-            guard let place = Place(message.reply) else {
+            guard let place = MessagePlace(message.reply) else {
                 switch message.subject == reply ? message.status ?? 0 : 0 {
                 case 0: continue
                 case 404, 408: return .end
@@ -153,7 +153,7 @@ struct Retrieval {
 /// What the server says of a message that a consumer delivers:
 /// `$JS.ACK.STREAM.CONSUMER.TIMES.SEQUENCE.NUMBER.TIME.LEFT`, with two more parts before the stream if the server
 /// knows its domain.
-struct Place {
+struct MessagePlace {
     let consumer: Substring
     /// The sequence in the stream.
     let sequence: UInt64

@@ -3,13 +3,13 @@ internal import ServerAccess
 
 /// New messages of the stream, as the server delivers their headers once it has stored them.
 final class Delivery {
-    private let link: Link
-    private let call: Call
+    private let link: NATSLink
+    private let call: LinkCall
 
     /// - Parameter watched: Gets each call that is about to wait.
-    init(_ links: Links, _ names: BucketNames, _ watched: (Call) -> Void) throws(StorageError) {
-        let call = Call(isExact: true)
-        let request = Call()
+    init(_ links: Links, _ names: BucketNames, _ watched: (LinkCall) -> Void) throws(StorageError) {
+        let call = LinkCall(isExact: true)
+        let request = LinkCall()
         watched(request)
         self.call = call
         link = try links.session(request, names, warns: true) { session throws(StorageError) in
@@ -23,11 +23,11 @@ final class Delivery {
         watched(call)
     }
 
-    private static func order(_ call: Call, _ session: Session, _ names: BucketNames) throws(StorageError) {
+    private static func order(_ call: LinkCall, _ session: LinkSession, _ names: BucketNames) throws(StorageError) {
         var configuration = ConsumerRequest.Configuration()
         configuration.subject = session.link.subscription(of: call)
         configuration.isHeadersOnly = true
-        configuration.heartbeat = Int64(WatchThread.heartbeat * 1e9)
+        configuration.heartbeat = Int64(StreamWatchThread.heartbeat * 1e9)
         let work = "watching the stream '\(names.stream)'"
         let info: ConsumerInfo = try session.ask(
             names.api("CONSUMER.CREATE"), ConsumerRequest(stream: names.stream, config: configuration), work)
@@ -40,7 +40,7 @@ final class Delivery {
     func next() throws(StorageError) -> Bool {
         var isNew = false
         while true {
-            let seconds = isNew ? 0 : 2.5 * WatchThread.heartbeat
+            let seconds = isNew ? 0 : 2.5 * StreamWatchThread.heartbeat
             guard let message = try call.take(until: Deadline(seconds: seconds)) else {
                 if isNew { return true }
                 let error = StorageError(.storeUnavailable, "the server at \(link.server.name) is silent")

@@ -7,7 +7,7 @@ internal import Synchronization
 final class Watch: Sendable {
     private struct State {
         var subscribers: [Subscriber] = []
-        var thread: WatchThread?
+        var thread: StreamWatchThread?
     }
 
     private let links: Links
@@ -23,7 +23,7 @@ final class Watch: Sendable {
     /// - Throws: What another attempt to watch would not change, e.g. `permissionDenied`.
     func add(_ subscriber: Subscriber) throws(StorageError) {
         try starting.withLock { _ throws(StorageError) in
-            let thread = state.withLock { state -> WatchThread? in
+            let thread = state.withLock { state -> StreamWatchThread? in
                 state.subscribers.append(subscriber)
                 return state.thread
             }
@@ -32,7 +32,7 @@ final class Watch: Sendable {
                 return
             }
             do throws(StorageError) {
-                let thread = WatchThread(links, names) { [self] in tell($0) }
+                let thread = StreamWatchThread(links, names) { [self] in tell($0) }
                 try thread.start()
                 state.withLock { $0.thread = thread }
             } catch {
@@ -44,7 +44,7 @@ final class Watch: Sendable {
 
     /// Ends a subscription; when this returns, no notice is running or will follow.
     func remove(_ subscriber: Subscriber) {
-        let thread = state.withLock { state -> WatchThread? in
+        let thread = state.withLock { state -> StreamWatchThread? in
             state.subscribers.removeAll { $0 === subscriber }
             guard state.subscribers.isEmpty else { return nil }
             defer { state.thread = nil }

@@ -12,7 +12,7 @@ extension Pool {
         let deadline = deadline()
         while true {
             // Some time remains to find the outcome.
-            let change = Change(pool: self, writes: writes, deadline: deadline.part(3, of: 4))
+            let change = ChangeAttempt(pool: self, writes: writes, deadline: deadline.part(3, of: 4))
             attempts += 1
             do {
                 let failed = try change.make()

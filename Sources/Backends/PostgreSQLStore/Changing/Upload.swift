@@ -9,11 +9,11 @@ final class Upload {
     private let attributes: ValueAttributes?
     private var write: Write
     private var checksum = Checksum()
-    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Piece.threshold, alignment: 16)
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: ValuePieces.threshold, alignment: 16)
     private var filled = 0
     private var pieces: Int32 = 0
     /// The link with the open transaction, once a part was sent.
-    private var link: Link?
+    private var link: ServerLink?
 
     /// The number of bytes so far.
     var count: Int { checksum.count }
@@ -53,11 +53,11 @@ final class Upload {
         let row = Write.row(write.number, key.name, write.revision, checksum, attributes, content: .null)
         let deadline = pool.deadline()
         do {
-            let calls = [Call(.set, row), write.mark(on: link.session), Call(.commit)]
+            let calls = [StatementCall(.set, row), write.mark(on: link.session), StatementCall(.commit)]
             let answers = try link.exchange(calls, until: deadline.part(3, of: 4))
             store.listener.tell([write], [answers.first?.integer(0) ?? 0])
         } catch LinkFailure.lost(let loss) {
-            switch Outcome.of(write, on: link, pool, until: deadline) {
+            switch WriteOutcome.of(write, on: link, pool, until: deadline) {
             case .done: store.listener.tell([write], [])
             case .notDone: throw StorageError(loss, work)
             case .unknown:
@@ -70,7 +70,7 @@ final class Upload {
 
     /// Ends the transaction without effect if it is open.
     func cancel() {
-        if let link { _ = try? link.exchange([Call(.rollback)], until: pool.deadline()) }
+        if let link { _ = try? link.exchange([StatementCall(.rollback)], until: pool.deadline()) }
         end()
     }
 
@@ -82,10 +82,10 @@ final class Upload {
     private func send() throws {
         do {
             let link = try link ?? begin()
-            var calls: [Call] = []
-            for start in stride(from: 0, to: filled, by: Piece.size) {
-                let piece = UnsafeRawBufferPointer(rebasing: buffer[start..<min(start + Piece.size, filled)])
-                calls.append(Call(.addPiece, [.integer(write.revision), .short(pieces), .lent(piece)]))
+            var calls: [StatementCall] = []
+            for start in stride(from: 0, to: filled, by: ValuePieces.size) {
+                let piece = UnsafeRawBufferPointer(rebasing: buffer[start..<min(start + ValuePieces.size, filled)])
+                calls.append(StatementCall(.addPiece, [.integer(write.revision), .short(pieces), .lent(piece)]))
                 pieces += 1
             }
             try link.exchange(calls, until: pool.deadline())
@@ -95,13 +95,13 @@ final class Upload {
         } catch LinkFailure.refused(let error) { throw StorageError(error, work, link?.host ?? pool.hosts) }
     }
 
-    private func begin() throws -> Link {
+    private func begin() throws -> ServerLink {
         let deadline = pool.deadline()
         let link = try pool.take(until: deadline, streaming: true)
         self.link = link
         write.number = try pool.schema.number(of: key.place, adding: true, link, until: deadline) ?? 0
-        let entry = link.isPooled ? [Call(.enter, [.integer(write.revision)])] : []
-        try link.exchange([Call(.begin)] + entry, until: deadline)
+        let entry = link.isPooled ? [StatementCall(.enter, [.integer(write.revision)])] : []
+        try link.exchange([StatementCall(.begin)] + entry, until: deadline)
         return link
     }
 }

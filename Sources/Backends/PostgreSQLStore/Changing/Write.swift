@@ -58,7 +58,7 @@ struct Write {
     var size: Int { if case .set(let value, _) = action { value.count } else { 0 } }
 
     /// Whether the value is stored in pieces.
-    var isLarge: Bool { size > Piece.threshold }
+    var isLarge: Bool { size > ValuePieces.threshold }
 }
 
 /// The marks of writes: random numbers that are not 0, so that no two writes have the same.
@@ -87,7 +87,7 @@ enum Revision {
 }
 
 /// How large values are split.
-enum Piece {
+enum ValuePieces {
     /// The most bytes of a value that stays in its row.
     static let threshold = 1 << 20
     /// The bytes of every piece but the last.
@@ -101,26 +101,28 @@ extension Write {
     ///
     /// - Parameter link: The link in whose name the change, if it is made, is marked; `nil` if ``mark(on:)`` marks it.
     /// - Returns: How many there are.
-    func add(to calls: inout [Call], marking link: Int64? = nil) -> Int {
+    func add(to calls: inout [StatementCall], marking link: Int64? = nil) -> Int {
         var key: [Parameter] { [.short(number), .lent(name)] }
         let mark = link.map { [Parameter.integer($0)] } ?? []
         let markOfRemoval = link == nil ? [] : mark + [.integer(revision)]
         switch (action, condition) {
         case (.set(let value, let attributes), .anything):
-            calls.append(Call(link == nil ? .set : .setAndMark, row(value, attributes) + mark))
+            calls.append(StatementCall(link == nil ? .set : .setAndMark, row(value, attributes) + mark))
         case (.set(let value, let attributes), .absent):
-            calls.append(Call(link == nil ? .add : .addAndMark, row(value, attributes) + mark))
+            calls.append(StatementCall(link == nil ? .add : .addAndMark, row(value, attributes) + mark))
         case (.set(let value, let attributes), .revision(let old)):
             calls.append(
-                Call(link == nil ? .replace : .replaceAndMark, row(value, attributes) + [.integer(old)] + mark))
-        case (.remove, .anything): calls.append(Call(link == nil ? .remove : .removeAndMark, key + markOfRemoval))
+                StatementCall(link == nil ? .replace : .replaceAndMark, row(value, attributes) + [.integer(old)] + mark)
+            )
+        case (.remove, .anything):
+            calls.append(StatementCall(link == nil ? .remove : .removeAndMark, key + markOfRemoval))
         case (.remove, .revision(let old)):
-            let statement = link == nil ? Statement.removeRevision : .removeRevisionAndMark
-            calls.append(Call(statement, key + [.integer(old)] + markOfRemoval))
-        case (.keep, .revision(let old)): calls.append(Call(.holdRevision, key + [.integer(old)]))
+            let statement = link == nil ? StoreStatement.removeRevision : .removeRevisionAndMark
+            calls.append(StatementCall(statement, key + [.integer(old)] + markOfRemoval))
+        case (.keep, .revision(let old)): calls.append(StatementCall(.holdRevision, key + [.integer(old)]))
         case (.remove, .absent), (.keep, .absent):
-            calls.append(Call(.holdAbsence, key + [.integer(revision)]))
-            calls.append(Call(.removeRevision, key + [.integer(revision)]))
+            calls.append(StatementCall(.holdAbsence, key + [.integer(revision)]))
+            calls.append(StatementCall(.removeRevision, key + [.integer(revision)]))
             return 2
         case (.keep, .anything): return 0
         }
@@ -128,14 +130,14 @@ extension Write {
     }
 
     /// The statement that marks this write, and all others of its transaction, as made.
-    func mark(on link: Int64) -> Call { Call(.mark, [.integer(link), .integer(revision)]) }
+    func mark(on link: Int64) -> StatementCall { StatementCall(.mark, [.integer(link), .integer(revision)]) }
 
     /// The statements that store the pieces of a large value, before those of ``add(to:)``.
-    var pieces: [Call] {
+    var pieces: [StatementCall] {
         guard isLarge, case .set(let value, _) = action else { return [] }
-        return stride(from: 0, to: value.count, by: Piece.size).enumerated().map { index, start in
-            let piece = UnsafeRawBufferPointer(rebasing: value[start..<min(start + Piece.size, value.count)])
-            return Call(.addPiece, [.integer(revision), .short(Int32(index)), .lent(piece)])
+        return stride(from: 0, to: value.count, by: ValuePieces.size).enumerated().map { index, start in
+            let piece = UnsafeRawBufferPointer(rebasing: value[start..<min(start + ValuePieces.size, value.count)])
+            return StatementCall(.addPiece, [.integer(revision), .short(Int32(index)), .lent(piece)])
         }
     }
 
@@ -159,11 +161,11 @@ extension Write {
 
     /// Whether a value was to be stored on any condition, and no row was: a rule or a trigger of the database leaves it
     /// out.
-    func isLeftOut(_ answers: ArraySlice<Answer>) -> Bool {
+    func isLeftOut(_ answers: ArraySlice<ResultRows>) -> Bool {
         guard case (.set, .anything) = (action, condition) else { return false }
         return answers.first?.count ?? 0 == 0
     }
 
     /// Whether the change was made, or its condition held, by the answers to the statements of ``add(to:)``.
-    func isMade(_ answers: ArraySlice<Answer>) -> Bool { condition == .anything || answers.first?.count ?? 0 > 0 }
+    func isMade(_ answers: ArraySlice<ResultRows>) -> Bool { condition == .anything || answers.first?.count ?? 0 > 0 }
 }

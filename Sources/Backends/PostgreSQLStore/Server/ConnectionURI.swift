@@ -43,7 +43,7 @@ struct ConnectionURI {
     ///
     /// - Parameter allowsUnverified: Whether servers on this machine need not show who runs them.
     /// - Throws: `invalidOptions` if a connection over the network would not verify its server.
-    func servers(allowingUnverified allowsUnverified: Bool) throws(StorageError) -> [ServerAddress] {
+    func servers(allowingUnverified allowsUnverified: Bool) throws(StorageError) -> [PostgreSQLAddress] {
         let hosts = list("host", or: "PGHOST", fallback: Self.socketFolder)
         let ports = list("port", or: "PGPORT", fallback: "5432")
         guard ports.count == 1 || ports.count == hosts.count else {
@@ -55,7 +55,7 @@ struct ConnectionURI {
             throw StorageError(
                 .invalidOptions, "option 'uri' has several hosts and 'hostaddr'", hint: "leave 'hostaddr' out")
         }
-        var servers: [ServerAddress] = []
+        var servers: [PostgreSQLAddress] = []
         for (index, host) in hosts.enumerated() {
             let port = ports[ports.count == 1 ? 0 : index]
             servers.append(try server(host, port, isOnly: hosts.count == 1, allowsUnverified))
@@ -69,7 +69,7 @@ struct ConnectionURI {
 
     private func server(
         _ host: String, _ port: String, isOnly: Bool, _ allowsUnverified: Bool
-    ) throws(StorageError) -> ServerAddress {
+    ) throws(StorageError) -> PostgreSQLAddress {
         var parameters = values
         parameters["host"] = host
         parameters["port"] = port
@@ -84,7 +84,7 @@ struct ConnectionURI {
         let mode = values["sslmode"] ?? variable("PGSSLMODE")
         // libpq connects to these in place of the host.
         let addresses = (values["hostaddr"] ?? variable("PGHOSTADDR") ?? "").split(separator: ",")
-        if ServerAddress.isLocal(host), addresses.allSatisfy({ ServerAddress.isLocal(String($0)) }) {
+        if PostgreSQLAddress.isLocal(host), addresses.allSatisfy({ PostgreSQLAddress.isLocal(String($0)) }) {
             parameters["sslmode"] = mode ?? "prefer"
         } else {
             guard mode == nil || mode == "verify-full" else {
@@ -105,7 +105,7 @@ struct ConnectionURI {
         let isVerified =
             isSocket
             ? parameters["requirepeer"] != nil || peer != nil : parameters["sslmode"] == "verify-full"
-        return ServerAddress(
+        return PostgreSQLAddress(
             name: isPath ? "\(host)/.s.PGSQL.\(port)" : "\(host):\(port)", parameters: parameters,
             proof: isVerified || allowsUnverified ? .given : isSocket ? .impossible : .byPassword)
     }
@@ -129,7 +129,7 @@ struct ConnectionURI {
 }
 
 /// One host of the URI.
-struct ServerAddress: Sendable {
+struct PostgreSQLAddress: Sendable {
     /// The host and its port, or the path of its socket, for messages.
     let name: String
     /// libpq's parameters for it, without the password.

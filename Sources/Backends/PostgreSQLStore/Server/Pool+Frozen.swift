@@ -5,7 +5,7 @@ internal import ServerAccess
 final class FrozenLink {
     fileprivate enum State {
         case unused
-        case idle(Link)
+        case idle(ServerLink)
         case lent
     }
 
@@ -18,7 +18,7 @@ extension Pool {
     /// Lends the link of a frozen store. The caller has the lock of the pool's queue, or is the only one to use it.
     ///
     /// - Throws: `busy` if it is lent; `storeUnavailable` if the connection was lost, and with it the moment.
-    func takeFrozen(until deadline: Deadline) throws -> Link {
+    func takeFrozen(until deadline: Deadline) throws -> ServerLink {
         switch frozen.state {
         case .lent:
             throw StorageError(
@@ -34,12 +34,12 @@ extension Pool {
         case .unused:
             let link = try open(until: deadline)
             // The transaction sees the moment of its first read.
-            try link.exchange([Call(.beginReading)], until: deadline)
-            try link.exchange([Call(.places, [.short(0), .integer(1)])], until: deadline)
+            try link.exchange([StatementCall(.beginReading)], until: deadline)
+            try link.exchange([StatementCall(.places, [.short(0), .integer(1)])], until: deadline)
             frozen.state = .lent
             return link
         }
     }
 
-    func giveFrozen(_ link: Link) { frozen.state = .idle(link) }
+    func giveFrozen(_ link: ServerLink) { frozen.state = .idle(link) }
 }

@@ -7,7 +7,9 @@ extension Pool {
     /// - Parameters:
     ///   - work: The action and its object, for errors.
     ///   - body: May run several times; after it has passed anything on, it must not throw ``LinkFailure``.
-    func read<Result>(_ work: @autoclosure () -> String, _ body: (Link, Deadline) throws -> Result) throws -> Result {
+    func read<Result>(_ work: @autoclosure () -> String, _ body: (ServerLink, Deadline) throws -> Result) throws
+        -> Result
+    {
         let deadline = deadline()
         var attempts = 0
         while true {
@@ -37,22 +39,22 @@ extension Pool {
     ///
     /// - Parameter body: Uses a deadline of its own for each exchange. What it has passed on cannot be taken back, so
     ///   it is not repeated.
-    func readMoment<Result>(_ work: @autoclosure () -> String, _ body: (Link) throws -> Result) throws -> Result {
+    func readMoment<Result>(_ work: @autoclosure () -> String, _ body: (ServerLink) throws -> Result) throws -> Result {
         let link = try momentLink(work())
         defer { give(link) }
         // All that a frozen store reads is of one moment.
         if options.isFrozen { return try reporting(work()) { try body(link) } }
         do {
             let result = try body(link)
-            try link.exchange([Call(.commit)], until: deadline())
+            try link.exchange([StatementCall(.commit)], until: deadline())
             return result
         } catch LinkFailure.refused(let error) {
-            _ = try? link.exchange([Call(.rollback)], until: deadline())
+            _ = try? link.exchange([StatementCall(.rollback)], until: deadline())
             throw StorageError(error, work(), link.host)
         } catch LinkFailure.lost(let loss) {
             throw StorageError(loss, work())
         } catch {
-            _ = try? link.exchange([Call(.rollback)], until: deadline())
+            _ = try? link.exchange([StatementCall(.rollback)], until: deadline())
             throw error
         }
     }
@@ -66,7 +68,7 @@ extension Pool {
     }
 
     /// A link in a new transaction that sees one moment.
-    private func momentLink(_ work: @autoclosure () -> String) throws -> Link {
+    private func momentLink(_ work: @autoclosure () -> String) throws -> ServerLink {
         let deadline = deadline()
         var attempts = 0
         while true {
@@ -75,7 +77,7 @@ extension Pool {
                 let link = try take(until: deadline, streaming: true)
                 if options.isFrozen { return link }
                 do {
-                    try link.exchange([Call(.beginReading)], until: deadline)
+                    try link.exchange([StatementCall(.beginReading)], until: deadline)
                     return link
                 } catch {
                     give(link)

@@ -9,14 +9,14 @@ internal import Synchronization
 /// it has its link, which may wait for others that need one: such links come on top, so that no wait is endless.
 final class Pool: @unchecked Sendable {
     private struct Queue {
-        var idle: [Link] = []
+        var idle: [ServerLink] = []
         /// How many links are idle, lent, or being opened.
         var count = 0
         /// How many of them are not idle, for values in pieces.
         var streams = 0
     }
 
-    let options: ServerOptions
+    let options: PostgreSQLOptions
     let statements: StatementTexts
     let schema: SchemaKeeper
     // The lock and the condition have fixed addresses as long as this object lives; `queue` changes under the lock.
@@ -29,7 +29,7 @@ final class Pool: @unchecked Sendable {
     private let hasWarned = Atomic(false)
 
     /// - Parameter log: Receives a warning of a server that may lose confirmed changes.
-    init(_ options: ServerOptions, log: any StorageLogHandler) {
+    init(_ options: PostgreSQLOptions, log: any StorageLogHandler) {
         (self.options, self.log) = (options, log)
         statements = StatementTexts(schema: options.schema)
         schema = SchemaKeeper(options)
@@ -59,7 +59,7 @@ final class Pool: @unchecked Sendable {
     /// - Throws: `busy` if all links are lent until the deadline, ``LinkFailure`` if no server can be reached, and what
     ///   `body` throws.
     func withLink<Result>(
-        until deadline: Deadline, checked isChecked: Bool = true, _ body: (Link) throws -> Result
+        until deadline: Deadline, checked isChecked: Bool = true, _ body: (ServerLink) throws -> Result
     ) throws -> Result {
         let link = try take(until: deadline, checked: isChecked)
         defer { give(link) }
@@ -72,7 +72,8 @@ final class Pool: @unchecked Sendable {
     ///   - isChecked: Whether to leave out those that the server has ended meanwhile, which takes a system call. What
     ///     is repeated after the loss of a connection need not know that before.
     ///   - isStream: Whether the caller's code runs before the link is returned.
-    func take(until deadline: Deadline, checked isChecked: Bool = true, streaming isStream: Bool = false) throws -> Link
+    func take(until deadline: Deadline, checked isChecked: Bool = true, streaming isStream: Bool = false) throws
+        -> ServerLink
     {
         if options.isFrozen {
             pthread_mutex_lock(lock)
@@ -98,7 +99,7 @@ final class Pool: @unchecked Sendable {
 
     /// Returns a link that ``take(until:checked:)`` lent. Whether the server has ended it is checked when it is taken
     /// again.
-    func give(_ link: Link) {
+    func give(_ link: ServerLink) {
         if options.isFrozen {
             pthread_mutex_lock(lock)
             defer { pthread_mutex_unlock(lock) }
@@ -113,7 +114,7 @@ final class Pool: @unchecked Sendable {
     }
 
     /// An idle link, or `nil` if the caller must open one, which is counted.
-    private func idleLink(until deadline: Deadline, _ isStream: Bool) throws -> Link? {
+    private func idleLink(until deadline: Deadline, _ isStream: Bool) throws -> ServerLink? {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
         while true {
@@ -145,7 +146,7 @@ final class Pool: @unchecked Sendable {
 
     /// Connects to the first host that accepts it, and creates or upgrades the schema. Waits for a server that is
     /// starting or has too many connections. The caller owns the link.
-    func open(until deadline: Deadline) throws -> Link {
+    func open(until deadline: Deadline) throws -> ServerLink {
         var refusal: Loss?
         while true {
             do {
@@ -164,7 +165,7 @@ final class Pool: @unchecked Sendable {
     }
 
     /// Warns once of a server that may lose confirmed changes: no client can change that.
-    private func warn(of link: Link) {
+    private func warn(of link: ServerLink) {
         guard !link.risks.isEmpty, !hasWarned.exchange(true, ordering: .relaxed) else { return }
         let settings = link.risks.map { "\($0)=off" }.joined(separator: " and ")
         log(
@@ -173,12 +174,12 @@ final class Pool: @unchecked Sendable {
         )
     }
 
-    private func anyHost(until deadline: Deadline) throws -> Link {
+    private func anyHost(until deadline: Deadline) throws -> ServerLink {
         var last: Loss?
         for (index, server) in options.servers.enumerated() {
             do {
                 let part = deadline.part(of: options.servers.count - index)
-                return try Link.open(server, options, statements, until: part)
+                return try ServerLink.open(server, options, statements, until: part)
             } catch LinkFailure.lost(var loss) {
                 if let before = last { loss.reason = "\(loss.reason); \(before.host): \(before.reason)" }
                 last = loss

@@ -98,7 +98,7 @@ final class Resolution: @unchecked Sendable {
     }
 }
 
-extension ServerAddress {
+extension PostgreSQLAddress {
     /// Whether a host is written as an address, which nobody needs to look up.
     private static func isAddress(_ host: String) -> Bool {
         var address = in6_addr()
@@ -106,7 +106,7 @@ extension ServerAddress {
     }
 
     /// The same with the addresses of its name, so that connecting does not look the name up.
-    func resolved(until deadline: Deadline) throws(LinkFailure) -> ServerAddress {
+    func resolved(until deadline: Deadline) throws(LinkFailure) -> PostgreSQLAddress {
         guard let host = parameters["host"], !host.hasPrefix("/"), !host.hasPrefix("@"), parameters["hostaddr"] == nil,
             secure_getenv("PGHOSTADDR") == nil, !Self.isAddress(host)
         else { return self }

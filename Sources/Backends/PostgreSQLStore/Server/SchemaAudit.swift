@@ -12,13 +12,13 @@ struct SchemaAudit {
     init(_ schema: String, owner: String) { (self.schema, self.owner) = (schema, owner) }
 
     /// The statement whose answer ``check(_:_:)`` judges. It finds nothing in a schema that does not exist.
-    var call: Call {
+    var call: StatementCall {
         let bodies = SchemaSteps.functions.map { Parameter.text($0.body.replacing("$SCHEMA", with: schema)) }
-        return Call(text: text, [.text(owner)] + bodies)
+        return StatementCall(text: text, [.text(owner)] + bodies)
     }
 
     /// - Throws: `permissionDenied`, which names an object that another role has, or that the store has not made.
-    func check(_ answer: Answer?, _ host: String) throws(StorageError) {
+    func check(_ answer: ResultRows?, _ host: String) throws(StorageError) {
         guard let answer, answer.count > 0 else { return }
         let (object, role, user) = (answer.text(0) ?? "", answer.text(1) ?? "", answer.text(2) ?? "")
         guard answer.integer(3) != 0 else {

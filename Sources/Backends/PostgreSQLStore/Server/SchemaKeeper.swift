@@ -26,7 +26,7 @@ final class SchemaKeeper: Sendable {
     private let audit: SchemaAudit
     private let state = Mutex(State())
 
-    init(_ options: ServerOptions) {
+    init(_ options: PostgreSQLOptions) {
         schema = options.schema
         audit = SchemaAudit(schema, owner: options.owner)
     }
@@ -36,7 +36,7 @@ final class SchemaKeeper: Sendable {
     /// - Throws: `unsupported` for tables of a later version, `permissionDenied` for what belongs to another role,
     ///   ``LinkFailure`` if the link fails, and `permissionDenied` or another `StorageError` if the server refuses to
     ///   create the tables.
-    func prepare(_ link: Link, until deadline: Deadline) throws {
+    func prepare(_ link: ServerLink, until deadline: Deadline) throws {
         do {
             if try found(link, until: deadline) != SchemaSteps.all.count { try upgrade(link, until: deadline) }
         } catch LinkFailure.refused(let error) {
@@ -45,18 +45,20 @@ final class SchemaKeeper: Sendable {
     }
 
     /// The version of the existing tables; 0 if there are no tables.
-    private func found(_ link: Link, until deadline: Deadline) throws -> Int {
+    private func found(_ link: ServerLink, until deadline: Deadline) throws -> Int {
         // Reads the catalog itself: within a transaction, the server does not notice that a name which it looked up in
         // vain has been created since.
         let there = """
             SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
             WHERE n.nspname = '\(schema)' AND c.relname = 'store'
             """
-        let answers = try link.exchange([audit.call, Call(text: there)], until: deadline)
+        let answers = try link.exchange([audit.call, StatementCall(text: there)], until: deadline)
         try audit.check(answers.first, link.host)
         guard answers.last?.count == 1 else { return 0 }
         let read = "SELECT version, identity FROM \"\(schema)\".store"
-        guard let row = try link.exchange([Call(text: read)], until: deadline).first, row.count == 1 else { return 0 }
+        guard let row = try link.exchange([StatementCall(text: read)], until: deadline).first, row.count == 1 else {
+            return 0
+        }
         let (version, identity) = (Int(row.integer(0)), row.integer(1))
         guard version <= SchemaSteps.all.count else {
             throw StorageError(
@@ -72,21 +74,22 @@ final class SchemaKeeper: Sendable {
         return version
     }
 
-    private func upgrade(_ link: Link, until deadline: Deadline) throws {
+    private func upgrade(_ link: ServerLink, until deadline: Deadline) throws {
         try link.exchange(
-            [Call(.begin), Call(text: "SELECT pg_advisory_xact_lock(\(SchemaSteps.lock))")], until: deadline)
+            [StatementCall(.begin), StatementCall(text: "SELECT pg_advisory_xact_lock(\(SchemaSteps.lock))")],
+            until: deadline)
         do {
             let version = try found(link, until: deadline)
             var calls = SchemaSteps.all.dropFirst(version).joined().map { step in
-                Call(text: step.replacing("$SCHEMA", with: schema))
+                StatementCall(text: step.replacing("$SCHEMA", with: schema))
             }
-            calls.append(Call(text: "UPDATE \"\(schema)\".store SET version = \(SchemaSteps.all.count)"))
+            calls.append(StatementCall(text: "UPDATE \"\(schema)\".store SET version = \(SchemaSteps.all.count)"))
             calls.append(audit.call)
             // Another role may have created the schema meanwhile.
             try audit.check(link.exchange(calls, until: deadline).last, link.host)
-            try link.exchange([Call(.commit)], until: deadline)
+            try link.exchange([StatementCall(.commit)], until: deadline)
         } catch {
-            _ = try? link.exchange([Call(.rollback)], until: deadline)
+            _ = try? link.exchange([StatementCall(.rollback)], until: deadline)
             throw error
         }
         _ = try found(link, until: deadline)
@@ -96,11 +99,11 @@ final class SchemaKeeper: Sendable {
 extension SchemaKeeper {
     /// The number of a namespace; `nil` if it is absent and not to be added.
     func number(
-        of place: StorageNamespace, adding: Bool, _ link: Link, until deadline: Deadline
+        of place: StorageNamespace, adding: Bool, _ link: ServerLink, until deadline: Deadline
     ) throws -> Int32? {
         if let known = state.withLock({ $0.number(of: place) }) { return known }
         let address = [Parameter(place.domain), Parameter(place.scope)]
-        let calls = (adding ? [Call(.addPlace, address)] : []) + [Call(.findPlace, address)]
+        let calls = (adding ? [StatementCall(.addPlace, address)] : []) + [StatementCall(.findPlace, address)]
         guard let row = try link.exchange(calls, until: deadline).last, row.count == 1 else { return nil }
         let number = Int32(truncatingIfNeeded: row.integer(0))
         state.withLock { state in

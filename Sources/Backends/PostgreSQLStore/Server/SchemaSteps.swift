@@ -12,8 +12,8 @@ enum SchemaSteps {
     /// - `value`: the values. `revision` is random and differs for each write; times are nanoseconds since 1970. A
     ///   value of more than 1 MiB has no `content`, but rows in `piece`. `checksum` is the CRC-32C of the bytes.
     /// - `change`: counts changes, for watches. `watcher`: who wants to be notified.
-    /// - `mark`: the last write of each link that changed something; see ``Outcome``. Half of each page stays empty, so
-    ///   that a new version of a row finds room beside the old one, and no index changes.
+    /// - `mark`: the last write of each link that changed something; see ``WriteOutcome``. Half of each page stays
+    ///   empty, so that a new version of a row finds room beside the old one, and no index changes.
     /// - `fence`: the writes that must not happen any more. `enter` refuses them.
     private static let first = [
         "CREATE SCHEMA IF NOT EXISTS \"$SCHEMA\"",

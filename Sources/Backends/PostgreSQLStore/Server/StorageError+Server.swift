@@ -52,7 +52,7 @@ extension StorageError {
     }
 
     /// A server that asks for a password, and could be any program.
-    static func unverified(_ server: ServerAddress) -> StorageError {
+    static func unverified(_ server: PostgreSQLAddress) -> StorageError {
         StorageError(
             .permissionDenied,
             "the server at \(server.name) asks for a password, and nothing shows who runs it; it got none",

@@ -10,7 +10,7 @@ internal import Synchronization
 /// end of each is reported, too. After a lost connection, everything may have changed.
 final class Listener: Sendable {
     private struct State {
-        var watches: [ChangeWatch] = []
+        var watches: [PostgreSQLWatch] = []
         var thread: ListenerThread?
         /// The numbers of this store's changes that the thread has not yet compared.
         var own: Set<Int64> = []
@@ -54,7 +54,7 @@ final class Listener: Sendable {
     /// Adds a watch, which reports all changes from now on.
     ///
     /// - Throws: `storeUnavailable` if no server can be reached.
-    func add(_ watch: ChangeWatch) throws {
+    func add(_ watch: PostgreSQLWatch) throws {
         state.withLock { $0.watches.append(watch) }
         isWatched.store(true, ordering: .releasing)
         do {
@@ -71,7 +71,7 @@ final class Listener: Sendable {
     }
 
     /// Removes a watch, and ends the thread with the last one.
-    func remove(_ watch: ChangeWatch) {
+    func remove(_ watch: PostgreSQLWatch) {
         let thread: ListenerThread? = state.withLock { state in
             state.watches.removeAll { $0 === watch }
             guard state.watches.isEmpty else { return nil }
@@ -86,13 +86,13 @@ final class Listener: Sendable {
 extension PostgreSQLStore: WatchableBackend {
     package func watch(
         _ place: StorageNamespace, prefix: String, changed: @escaping @Sendable (String?) -> Void
-    ) throws -> ChangeWatch {
-        let watch = ChangeWatch(place, prefix: prefix, changed)
+    ) throws -> PostgreSQLWatch {
+        let watch = PostgreSQLWatch(place, prefix: prefix, changed)
         try listener.add(watch)
         return watch
     }
 
-    package func unwatch(_ watch: ChangeWatch) {
+    package func unwatch(_ watch: PostgreSQLWatch) {
         listener.remove(watch)
         watch.end()
     }

@@ -11,7 +11,7 @@ final class ListenerThread: @unchecked Sendable {
     /// Readable once the thread must end.
     private let end = ld_postgresql_event()
     // Set before the thread starts, and then used only by it.
-    private var observation: Observation?
+    private var observation: ChangeObserver?
 
     init(_ pool: Pool, _ listener: Listener) { (self.pool, self.listener) = (pool, listener) }
 
@@ -25,7 +25,7 @@ final class ListenerThread: @unchecked Sendable {
                 .storeUnavailable, "no event can be created that ends the thread that watches",
                 hint: "close files, or raise the limit of open files: ulimit -n")
         }
-        observation = try pool.converting("watching") { try Observation(pool, listener) }
+        observation = try pool.converting("watching") { try ChangeObserver(pool, listener) }
         let code = DetachedThread.start { self.run() }
         guard code == 0 else {
             throw StorageError(.storeUnavailable, "no thread that watches can be created: error \(code)")
@@ -55,7 +55,7 @@ final class ListenerThread: @unchecked Sendable {
     }
 
     private func connect() {
-        guard let new = try? Observation(pool, listener) else {
+        guard let new = try? ChangeObserver(pool, listener) else {
             _ = isEnded(after: 1000)
             return
         }

@@ -46,12 +46,12 @@ final class Checkpointing {
     }
 }
 
-extension Connection {
+extension DatabaseConnection {
     /// Copies what no reader needs of the log into the database, unless another process writes: then that one does it
     /// after its change.
     ///
     /// - Parameter gate: Another connection, which keeps writers out meanwhile.
-    func copyLog(excluding gate: Connection) {
+    func copyLog(excluding gate: DatabaseConnection) {
         guard (try? gate.begin()) != nil else { return }
         defer { gate.endReading() }
         sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)

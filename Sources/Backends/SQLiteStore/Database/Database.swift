@@ -25,16 +25,16 @@ final class Database: Sendable {
     /// moment.
     private let isOpened = Atomic(false)
     private let isAbsent = Atomic(false)
-    private let places = SharedTable<StorageNamespace, Place>()
+    private let places = SharedTable<StorageNamespace, DatabasePlace>()
     private let readers = Readers()
     private let turns = Turns()
     private let isKnown = Atomic<Bool>(false)
     /// Held while a database is created: closing the new file drops all locks that this process has on it.
     private static let creation = Mutex(())
     /// Used only by the current writer.
-    nonisolated(unsafe) private var writer: Connection?
+    nonisolated(unsafe) private var writer: DatabaseConnection?
     /// Used only by the current writer, to keep writers of other processes out.
-    nonisolated(unsafe) private var gate: Connection?
+    nonisolated(unsafe) private var gate: DatabaseConnection?
     /// Used only by the current writer.
     nonisolated(unsafe) private let reserve: Reserve
     /// Whether the disk was full when the database was opened, and the log is to get what was freed for it.
@@ -59,14 +59,16 @@ final class Database: Sendable {
     }
 
     /// The namespace, shared by all its keys.
-    func place(_ namespace: StorageNamespace) -> Place { places.value(namespace) { Place(namespace, in: self) } }
+    func place(_ namespace: StorageNamespace) -> DatabasePlace {
+        places.value(namespace) { DatabasePlace(namespace, in: self) }
+    }
 
     /// Whether the file exists.
     func exists() throws -> Bool { try inspect() }
 
     /// Reads without waiting for anyone. `nil` if there is no database.
     @inline(__always)
-    func read<Result>(_ body: (Connection) throws -> Result) throws -> Result? {
+    func read<Result>(_ body: (DatabaseConnection) throws -> Result) throws -> Result? {
         guard let connection = try readers.take() ?? openReader() else { return nil }
         defer { readers.give(connection) }
         return try body(connection)
@@ -83,7 +85,7 @@ final class Database: Sendable {
     /// - Parameters:
     ///   - count: The number of bytes to store; `nil` for a removal, which works on a full disk.
     ///   - body: Called again if the disk was full, and emptying the log has freed space.
-    func write<Result>(adding count: Int?, _ body: (Change) throws -> Result) throws -> Result {
+    func write<Result>(adding count: Int?, _ body: (ChangeTransaction) throws -> Result) throws -> Result {
         try turns.take {
             let result: Result
             do { result = try writeMakingRoom(count, body) } catch let error as StorageError
@@ -122,11 +124,11 @@ final class Database: Sendable {
 
     private func copyLog() {
         guard let writer else { return }
-        if gate == nil { gate = try? Connection(path, for: .excluding) }
+        if gate == nil { gate = try? DatabaseConnection(path, for: .excluding) }
         if let gate { writer.copyLog(excluding: gate) }
     }
 
-    private func writeMakingRoom<Result>(_ count: Int?, _ body: (Change) throws -> Result) throws -> Result {
+    private func writeMakingRoom<Result>(_ count: Int?, _ body: (ChangeTransaction) throws -> Result) throws -> Result {
         if let count { try makeRoom(count) }
         do { return try writeOnce(count, body) } catch let error as StorageError where error.code == .noSpace {
             guard let writer, try writer.emptyLog(waiting: 200) else { throw error }
@@ -134,11 +136,11 @@ final class Database: Sendable {
         }
     }
 
-    private func writeOnce<Result>(_ count: Int?, _ body: (Change) throws -> Result) throws -> Result {
+    private func writeOnce<Result>(_ count: Int?, _ body: (ChangeTransaction) throws -> Result) throws -> Result {
         let connection = try begin()
         let (result, change) = try connection.transaction {
             let pages = try connection.pageCount()
-            let change = try Change(connection)
+            let change = try ChangeTransaction(connection)
             let result = try body(change)
             guard try count == nil || Reserve.keepPages(of: connection, after: pages) else { throw full }
             return (result, change)
@@ -151,7 +153,7 @@ final class Database: Sendable {
 
     /// Makes room for a change, and for a removal after it.
     private func makeRoom(_ count: Int) throws {
-        let opened: Connection?
+        let opened: DatabaseConnection?
         do { opened = try openWriter() } catch let error as StorageError where error.code == .permissionDenied {
             // Retried when the change begins. No other failure is: a second synchronization proves nothing.
             return
@@ -159,8 +161,9 @@ final class Database: Sendable {
         guard let writer = opened, !reserve.keep(adding: count) else { return }
         guard let hasSpace = try emptyLog(adding: count) else { throw full }
         if hasSpace { return }
-        let free = try writer.number(of: "freelist_count") * Int64(Connection.pageSize)
-        guard free > count + count / 4 + 4 * Connection.pageSize, reserve.keep(adding: count, usesFreePages: true)
+        let free = try writer.number(of: "freelist_count") * Int64(DatabaseConnection.pageSize)
+        guard free > count + count / 4 + 4 * DatabaseConnection.pageSize,
+            reserve.keep(adding: count, usesFreePages: true)
         else {
             throw full
         }
@@ -212,7 +215,7 @@ final class Database: Sendable {
     }
 
     /// The writer, with an open transaction.
-    private func begin() throws -> Connection {
+    private func begin() throws -> DatabaseConnection {
         do { return try beginOnce() } catch let error as StorageError where error.code == .permissionDenied {
             // If the log's index cannot be opened for writing, even for a moment, SQLite opens it for reading, and all
             // connections of the process share it until the last one is closed. Those in use are closed later, and then
@@ -233,7 +236,7 @@ final class Database: Sendable {
         log.withLock { $0 = nil }
     }
 
-    private func beginOnce() throws -> Connection {
+    private func beginOnce() throws -> DatabaseConnection {
         let connection = try writerMaking()
         guard !connection.hasMoved else { throw moved }
         noteLog()
@@ -242,7 +245,7 @@ final class Database: Sendable {
         return connection
     }
 
-    private func writerMaking() throws -> Connection {
+    private func writerMaking() throws -> DatabaseConnection {
         if let writer = try openWriter() { return writer }
         try Self.creation.withLock { _ in try file.make() }
         if let writer = try openWriter() { return writer }
@@ -251,7 +254,7 @@ final class Database: Sendable {
             hint: "choose another 'path'")
     }
 
-    private func openWriter() throws -> Connection? {
+    private func openWriter() throws -> DatabaseConnection? {
         if let writer { return writer }
         if isFrozen {
             throw StorageError(
@@ -269,7 +272,7 @@ final class Database: Sendable {
                 .permissionDenied, "the database '\(path)' is on a read-only medium",
                 hint: "move the database to a writable disk")
         }
-        guard let connection = try Connection(path, for: .writing(durability)) else { return nil }
+        guard let connection = try DatabaseConnection(path, for: .writing(durability)) else { return nil }
         // This opens the log, or creates it.
         try check(version: connection.number(of: "user_version"))
         noteLog()
@@ -287,7 +290,7 @@ final class Database: Sendable {
     }
 
     /// Truncates a long log, and reserves space for a removal after its end.
-    private func cutLongLog(_ connection: Connection) {
+    private func cutLongLog(_ connection: DatabaseConnection) {
         if connection.cutLongLog() { _ = reserve.keep(adding: 0) }
     }
 
@@ -315,13 +318,13 @@ final class Database: Sendable {
         return reader.hasMoved
     }
 
-    private func openReader() throws -> Connection? {
+    private func openReader() throws -> DatabaseConnection? {
         if isFrozen { return try openFrozenReader() }
         return try openAnyReader()
     }
 
     /// The only reader of a frozen database, in a transaction that ends with it.
-    private func openFrozenReader() throws -> Connection? {
+    private func openFrozenReader() throws -> DatabaseConnection? {
         guard !isOpened.exchange(true, ordering: .acquiringAndReleasing) else {
             if isAbsent.load(ordering: .acquiring) { return nil }
             throw StorageError(
@@ -336,7 +339,7 @@ final class Database: Sendable {
         return reader
     }
 
-    private func openAnyReader() throws -> Connection? {
+    private func openAnyReader() throws -> DatabaseConnection? {
         guard try inspect() else { return nil }
         do { return try openReader(.reading) } catch {
             // Reading requires the log's index, which cannot be created on such a medium.
@@ -352,9 +355,9 @@ final class Database: Sendable {
         }
     }
 
-    private func openReader(_ purpose: Connection.Purpose) throws -> Connection? {
+    private func openReader(_ purpose: DatabaseConnection.Purpose) throws -> DatabaseConnection? {
         let era = readers.era
-        guard let connection = try Connection(path, for: purpose) else { return nil }
+        guard let connection = try DatabaseConnection(path, for: purpose) else { return nil }
         connection.era = era
         // Also a call that waits for nobody waits for one that closes the database as the last one, which is soon done.
         connection.waitsForOthers(true)
@@ -376,7 +379,7 @@ final class Database: Sendable {
 
     private func inspectFile() throws -> Bool {
         if IdleReserve(path: path).take() { hasFreedReserve.store(true, ordering: .relaxed) }
-        guard try FilePresence(path) == .present, let connection = try Connection(path, for: .inspecting) else {
+        guard try FilePresence(path) == .present, let connection = try DatabaseConnection(path, for: .inspecting) else {
             return false
         }
         let application = try connection.number(of: "application_id")

@@ -7,7 +7,7 @@ final class Readers: Sendable {
     private static let most = 8
 
     private struct State {
-        var idle: [Connection] = []
+        var idle: [DatabaseConnection] = []
         /// Incremented to close all of them.
         var era = 0
     }
@@ -16,9 +16,9 @@ final class Readers: Sendable {
 
     /// The most recently used connection; `nil` if absent.
     @inline(__always)
-    func take() -> Connection? { state.withLock { $0.idle.popLast() } }
+    func take() -> DatabaseConnection? { state.withLock { $0.idle.popLast() } }
 
-    /// The ``Connection/era`` of a connection that is opened now.
+    /// The ``DatabaseConnection/era`` of a connection that is opened now.
     var era: Int { state.withLock { $0.era } }
 
     /// Closes the idle ones, and those in use when they are returned.
@@ -34,7 +34,7 @@ final class Readers: Sendable {
 
     /// Returns a connection.
     @inline(__always)
-    func give(_ connection: Connection) {
+    func give(_ connection: DatabaseConnection) {
         let isKept = state.withLock { state in
             guard connection.era == state.era, state.idle.count < Self.most else { return false }
             state.idle.append(connection)

@@ -76,19 +76,19 @@ final class Reserve {
     ///
     /// - Parameter count: The number of pages before the change.
     /// - Returns: Whether the disk has them.
-    static func keepPages(of connection: Connection, after count: Int64) throws -> Bool {
+    static func keepPages(of connection: DatabaseConnection, after count: Int64) throws -> Bool {
         // What a checkpoint leaves of them.
         cutFiles(of: connection, to: Self.step)
-        let (size, chunk) = (Int64(Connection.pageSize), Int64(step))
+        let (size, chunk) = (Int64(DatabaseConnection.pageSize), Int64(step))
         let end = (try connection.pageCount() * size + chunk - 1) / chunk * chunk
         let code = ld_sqlite_extend(connection.handle, count * size, end)
         return code & 0xff != SQLITE_IOERR && code & 0xff != SQLITE_FULL
     }
 
     /// Lets the next checkpoint of a connection leave nothing in the file behind the last page.
-    static func cutFilesExactly(of connection: Connection) { cutFiles(of: connection, to: 0) }
+    static func cutFilesExactly(of connection: DatabaseConnection) { cutFiles(of: connection, to: 0) }
 
-    private static func cutFiles(of connection: Connection, to step: Int32) {
+    private static func cutFiles(of connection: DatabaseConnection, to step: Int32) {
         var step = step
         sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_CHUNK_SIZE, &step)
     }

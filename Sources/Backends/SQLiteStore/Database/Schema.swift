@@ -68,7 +68,7 @@ enum Schema {
 
     /// Calls `body` with the bytes of an empty database, created in memory.
     static func withEmptyDatabase(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        let connection = try Connection(memory: ())
+        let connection = try DatabaseConnection(memory: ())
         try connection.execute(tables)
         var count: sqlite3_int64 = 0
         guard let bytes = sqlite3_serialize(connection.handle, "main", &count, 0) else {

@@ -3,11 +3,11 @@ import DurableFiles
 /// A database as of the first read here, whatever changes meanwhile; used by one thread at a time. It takes the read
 /// locks once for all reads. As long as it lives, the log cannot restart.
 final class Snapshot: Sendable {
-    private let connection: Connection
+    private let connection: DatabaseConnection
     private let readers: Readers
 
     /// - Parameter readers: The pool that the connection returns to.
-    init(_ connection: Connection, of readers: Readers) throws {
+    init(_ connection: DatabaseConnection, of readers: Readers) throws {
         self.connection = connection
         self.readers = readers
         if !connection.isFrozen { try connection.statement(.beginReading).run() }
@@ -19,7 +19,7 @@ final class Snapshot: Sendable {
     }
 
     @inline(__always)
-    func read<Result>(_ body: (Connection) throws -> Result) throws -> Result { try body(connection) }
+    func read<Result>(_ body: (DatabaseConnection) throws -> Result) throws -> Result { try body(connection) }
 }
 
 /// The checksum column of a row: in the upper half the CRC-32C of the value's bytes, in the lower half the lower half

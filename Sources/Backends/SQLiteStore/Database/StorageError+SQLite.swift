@@ -3,7 +3,7 @@ import DurableFiles
 import Glibc
 import LocalDataAPI
 
-extension Connection {
+extension DatabaseConnection {
     /// The error of the last call, with SQLite's text for the code: its longer messages may quote stored data.
     func failure(_ verb: String = "use") -> StorageError {
         let code = sqlite3_extended_errcode(handle)

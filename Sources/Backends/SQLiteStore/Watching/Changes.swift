@@ -6,7 +6,7 @@ import Synchronization
 /// it, and then compares the values' versions with those of the last check.
 final class Changes: Sendable {
     private struct State {
-        var watches: [ChangeWatch] = []
+        var watches: [DatabaseWatch] = []
         var poll: Poll?
     }
 
@@ -34,7 +34,7 @@ final class Changes: Sendable {
     /// Adds a watch, which reports all changes from now on.
     ///
     /// - Throws: `storeUnavailable` if no thread can be created, and what the database reports.
-    func add(_ watch: ChangeWatch, of database: Database) throws {
+    func add(_ watch: DatabaseWatch, of database: Database) throws {
         state.withLock { $0.watches.append(watch) }
         isWatched.store(true, ordering: .releasing)
         do {
@@ -54,7 +54,7 @@ final class Changes: Sendable {
     }
 
     /// Removes a watch.
-    func remove(_ watch: ChangeWatch) {
+    func remove(_ watch: DatabaseWatch) {
         let poll: Poll? = state.withLock { state in
             state.watches.removeAll { $0 === watch }
             guard state.watches.isEmpty else { return nil }

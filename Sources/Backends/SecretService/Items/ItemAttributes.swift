@@ -53,7 +53,7 @@ enum ItemAttributes {
 
 /// A value's attributes in one attribute of its item: JSON with sorted keys, so that equal attributes are equal texts.
 /// The service cannot let a value expire, so that is no part of it.
-enum KeptAttributes {
+enum ItemAttributesText {
     /// The text for attributes; `{}` if nothing is known.
     static func text(_ attributes: ValueAttributes?) throws -> String {
         let encoder = JSONEncoder()

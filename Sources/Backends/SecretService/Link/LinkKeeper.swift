@@ -3,7 +3,7 @@ internal import Synchronization
 /// Keeps the link of one store: created at the first call that needs it, and again after it was lost.
 final class LinkKeeper: Sendable {
     private struct State {
-        var link: Link?
+        var link: ServiceLink?
         var opening: Opening?
     }
 
@@ -20,8 +20,8 @@ final class LinkKeeper: Sendable {
     }
 
     /// The link; connects if there is no link yet, at most one attempt at a time.
-    func link(until deadline: Deadline) throws(BusFailure) -> Link {
-        let (link, opening) = state.withLock { state -> (Link?, Opening?) in
+    func link(until deadline: BusDeadline) throws(BusFailure) -> ServiceLink {
+        let (link, opening) = state.withLock { state -> (ServiceLink?, Opening?) in
             if let link = state.link, !link.isClosed, !link.isUseless { return (link, nil) }
             state.link = nil
             if let opening = state.opening, !opening.isUseless { return (nil, opening) }
@@ -41,7 +41,7 @@ final class LinkKeeper: Sendable {
     }
 
     /// Drops a link that no longer works.
-    func drop(_ link: Link) {
+    func drop(_ link: ServiceLink) {
         state.withLock { state in if state.link === link { state.link = nil } }
     }
 }

@@ -7,8 +7,8 @@ internal import LocalDataAPI
 final class Opening: @unchecked Sendable {
     // A cancellable may be used from any thread.
     private let cancellable = g_cancellable_new()
-    private let promise = Promise<Result<Link, BusFailure>>()
-    private let deadline: Deadline
+    private let promise = Promise<Result<ServiceLink, BusFailure>>()
+    private let deadline: BusDeadline
 
     private let bus: String
 
@@ -17,7 +17,7 @@ final class Opening: @unchecked Sendable {
     ///   - bus: The address of the bus; empty for the session bus.
     init(seconds: Double, bus: String) {
         self.bus = bus
-        deadline = Deadline(seconds: seconds)
+        deadline = BusDeadline(seconds: seconds)
         let me = Unmanaged.passRetained(self)
         var error: UnsafeMutablePointer<GError>?
         guard let thread = g_thread_try_new("secret-service", openLink, me.toOpaque(), &error) else {
@@ -40,7 +40,7 @@ final class Opening: @unchecked Sendable {
     }
 
     /// Waits until the deadline, or until the attempt's own time is up.
-    func wait(until deadline: Deadline) throws(BusFailure) -> Link {
+    func wait(until deadline: BusDeadline) throws(BusFailure) -> ServiceLink {
         let end = self.deadline.instant < deadline.instant ? self.deadline : deadline
         if let result = promise.wait(until: end) { return try result.get() }
         if self.deadline.isOver { g_cancellable_cancel(cancellable) }
@@ -50,7 +50,7 @@ final class Opening: @unchecked Sendable {
     fileprivate func run() {
         do throws(BusFailure) {
             guard let address = bus.isEmpty ? BusAddress.current() : bus else { throw BusFailure.noBus }
-            let link = try Link(address: address, cancellable: cancellable, until: deadline)
+            let link = try ServiceLink(address: address, cancellable: cancellable, until: deadline)
             promise.keep(.success(link))
             link.openSession()
         } catch { promise.keep(.failure(error)) }

@@ -12,7 +12,7 @@ struct Prompt {
         case unanswered
     }
 
-    let link: Link
+    let link: ServiceLink
     let path: String
 
     /// Shows the prompt and waits for the answer.
@@ -20,12 +20,13 @@ struct Prompt {
     /// - Parameters:
     ///   - seconds: The time limit for the person.
     ///   - deadline: When the service must have shown the prompt.
-    func ask(seconds: Double, until deadline: Deadline) throws(BusFailure) -> Outcome {
+    func ask(seconds: Double, until deadline: BusDeadline) throws(BusFailure) -> Outcome {
         let owner =
             try link.call(
                 BusMethod(
-                    "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetNameOwner", .tuple(.string(Link.serviceName)),
-                    answer: "(s)"), of: "org.freedesktop.DBus", until: deadline)[0]?.text ?? Link.serviceName
+                    "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetNameOwner",
+                    .tuple(.string(ServiceLink.serviceName)),
+                    answer: "(s)"), of: "org.freedesktop.DBus", until: deadline)[0]?.text ?? ServiceLink.serviceName
         let context = g_main_context_new()
         g_main_context_push_thread_default(context)
         let conversation = Conversation()
@@ -33,7 +34,7 @@ struct Prompt {
         let answer = subscribe(conversation, owner, "org.freedesktop.Secret.Prompt", "Completed", path, takeCompletion)
         let loss = subscribe(
             conversation, "org.freedesktop.DBus", "org.freedesktop.DBus", "NameOwnerChanged", "/org/freedesktop/DBus",
-            takeLoss, about: Link.serviceName)
+            takeLoss, about: ServiceLink.serviceName)
         let clock = g_timeout_source_new(100)
         g_source_set_callback(clock, keepOn, nil, nil)
         g_source_attach(clock, context)
@@ -50,7 +51,7 @@ struct Prompt {
         _ = try link.call(
             BusMethod(path, "org.freedesktop.Secret.Prompt", "Prompt", .tuple(.string("")), answer: "()"),
             until: deadline)
-        let end = Deadline(seconds: seconds)
+        let end = BusDeadline(seconds: seconds)
         while conversation.outcome == nil {
             guard !conversation.isLost, !link.isClosed else { throw BusFailure.gone }
             guard !end.isOver else {

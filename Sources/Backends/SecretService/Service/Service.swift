@@ -12,8 +12,8 @@ struct Service {
         var mayHaveChanged = false
     }
 
-    let link: Link
-    let deadline: Deadline
+    let link: ServiceLink
+    let deadline: BusDeadline
     let effects = Effects()
 
     /// The session in which secrets cross the bus; waits for it.

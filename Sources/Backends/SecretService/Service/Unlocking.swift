@@ -6,7 +6,7 @@ final class Unlocking: Sendable {
     private let attempt = Mutex<Promise<Result<Void, StorageError>>?>(nil)
 
     /// Runs `body`, or waits for the thread that runs it. All of them get its error.
-    func once(until deadline: Deadline, _ body: () throws(StorageError) -> Void) throws(StorageError) {
+    func once(until deadline: BusDeadline, _ body: () throws(StorageError) -> Void) throws(StorageError) {
         let (promise, isMine) = attempt.withLock { attempt in
             if let promise = attempt { return (promise, false) }
             let promise = Promise<Result<Void, StorageError>>()

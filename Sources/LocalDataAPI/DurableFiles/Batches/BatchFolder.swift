@@ -146,7 +146,7 @@ extension BatchFolder {
     /// - Throws: `StorageError`, which states the outcome. Nothing has changed if a name belongs to something other
     ///   than a regular file, or if a change's content throws; its errors pass through.
     @discardableResult
-    package func apply(_ changes: [BatchChange], onlyIf expectations: [FileExpectation] = []) throws -> Bool {
+    package func apply(_ changes: [FileChange], onlyIf expectations: [FileExpectation] = []) throws -> Bool {
         if changes.isEmpty {
             return try around {
                 try failing(.unchanged) { try expectations.allSatisfy { try $0.holds() } }
@@ -172,7 +172,7 @@ extension BatchFolder {
     }
 
     /// A single change needs no journal.
-    private func apply(_ change: BatchChange?, onlyIf expectations: [FileExpectation]) throws -> Bool {
+    private func apply(_ change: FileChange?, onlyIf expectations: [FileExpectation]) throws -> Bool {
         let lock = try failing(.unchanged) { try self.lock() }
         try failing(.blocked) { try complete(lock) }
         try failing(.unchanged) { try lock.announce() }

@@ -4,7 +4,7 @@ import LocalDataAPI
 /// A batch before its commit: one change per file, and the folders that they need.
 struct BatchPlan {
     let id: String
-    let changes: [BatchChange]
+    let changes: [FileChange]
     let steps: [BatchStep]
     private let folders: [ObjectIdentifier: DurableDirectory.Writable]
     private let fileSystems = FileSystems()
@@ -16,7 +16,7 @@ struct BatchPlan {
     ///
     /// - Parameter id: Called for the batch's name if there is more than one change.
     /// - Throws: `StorageError`, also if a name belongs to something other than a regular file.
-    init(_ changes: [BatchChange], id newID: () throws -> String) throws {
+    init(_ changes: [FileChange], id newID: () throws -> String) throws {
         var folders: [ObjectIdentifier: DurableDirectory.Writable] = [:]
         for change in changes where change.content != nil && folders[ObjectIdentifier(change.place)] == nil {
             folders[ObjectIdentifier(change.place)] = try change.place.folderForWriting()
@@ -24,7 +24,7 @@ struct BatchPlan {
         for change in changes where change.content == nil && folders[ObjectIdentifier(change.place)] == nil {
             folders[ObjectIdentifier(change.place)] = try change.place.folderIfThere()
         }
-        var kept: [BatchChange] = []
+        var kept: [FileChange] = []
         var last: [Target: Int] = [:]
         for change in changes {
             guard let folder = folders[ObjectIdentifier(change.place)] else { continue }

@@ -13,7 +13,7 @@ extension Command {
             """
     ) { arguments, _ in
         let file = arguments.operands.first ?? "/usr/share/iso-codes/json/iso_639-3.json"
-        var reader = try EntryReader(InputDocument(file), .elements(path: "639-3", field: "alpha_3"))
+        var reader = try DocumentEntryReader(InputDocument(file), .elements(path: "639-3", field: "alpha_3"))
         var entries: [(name: String, value: ValueDocument.Entry)] = []
         while let entry = try reader.next() { entries.append(entry) }
         let folder = try TemporaryFolder()

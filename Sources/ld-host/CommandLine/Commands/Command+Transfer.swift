@@ -38,7 +38,7 @@ extension Command {
         }
         let target = try place.map { try Address.domain($0) }
         let document = try InputDocument(arguments.operands.last ?? "-")
-        let shape: EntryReader.Shape =
+        let shape: DocumentEntryReader.Shape =
             if let path, let field {
                 .elements(path: path, field: field)
             } else {

@@ -65,7 +65,7 @@ package struct ELFImage: Sendable {
                 hint: number == EACCES ? closed : "")
         }
         var status = stat()
-        guard fstat(file.raw, &status) == 0, FileIdentity(status) == location.identity else {
+        guard fstat(file.raw, &status) == 0, FileVersion(status) == location.identity else {
             throw StorageError.refusing(
                 location.path, "changed while it was checked", hint: "wait until it is written, then try again")
         }

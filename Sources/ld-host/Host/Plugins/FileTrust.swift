@@ -54,7 +54,7 @@ package struct FileTrust: Sendable {
         let status = try trust.status(trust.real)
         try trust.judgeKind(status)
         try trust.judge(trust.real, status)
-        return TrustedPath(path: trust.real, identity: FileIdentity(status))
+        return TrustedPath(path: trust.real, identity: FileVersion(status))
     }
 
     /// `/` and every folder below it down to the file's own, for a real path.

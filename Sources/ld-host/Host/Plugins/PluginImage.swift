@@ -20,7 +20,7 @@ package final class PluginImage: Sendable {
         components = table.components
     }
 
-    private static let loaded = Mutex<[String: (identity: FileIdentity, image: PluginImage)]>([:])
+    private static let loaded = Mutex<[String: (identity: FileVersion, image: PluginImage)]>([:])
 
     /// Loads a plugin, or returns it if it is already loaded.
     ///

@@ -203,7 +203,7 @@ package final class PluginRegistry: Sendable {
     private func list(_ names: [String]) -> String { names.map { "'\($0)'" }.joined(separator: ", ") }
 }
 
-extension FileIdentity {
+extension FileVersion {
     var numbers: [Int64] {
         [Int64(bitPattern: device), Int64(bitPattern: inode), size, modified, changed]
     }

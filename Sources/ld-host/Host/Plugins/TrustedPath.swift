@@ -8,10 +8,10 @@ package struct TrustedPath: Hashable, Sendable {
     /// The absolute path without symbolic links; the only one to open from now on.
     package let path: String
     /// The file's identity when it was checked.
-    package let identity: FileIdentity
+    package let identity: FileVersion
 
     /// Only for `FileTrust`, whose check makes the path trusted.
-    init(path: String, identity: FileIdentity) {
+    init(path: String, identity: FileVersion) {
         self.path = path
         self.identity = identity
     }
@@ -22,7 +22,7 @@ package struct TrustedPath: Hashable, Sendable {
 /// The change time moves with every write and cannot be set back by `utimensat(2)`. So a file that was rewritten in
 /// place and given its old modification time still differs. Within one tick of the kernel's clock (up to 10 ms) two
 /// writes may look like one.
-package struct FileIdentity: Hashable, Sendable {
+package struct FileVersion: Hashable, Sendable {
     /// The device number of the file system.
     package let device: UInt64
     /// The inode number of the file.

@@ -110,116 +110,115 @@ extension StorageRouter {
     public func syncedChanges() -> AsyncStream<String> { state.withLock { $0.synced }.stream() }
 }
 
+// Without an end.
 extension StorageRouter {
-    /// This device, with the current configuration and catalogs.
-    func syncDevice() async throws -> SyncDevice {
-        guard !MigrationEngine.isMigrating else {
-            throw StorageError(
-                .unsupported, "a migration cannot sync: it changes nothing before it has returned",
-                hint: "sync after it; migrate(_:) does so")
-        }
-        let snapshot = try await snapshot()
-        guard let known = state.withLock({ $0.device }), known.snapshot === snapshot else {
-            return try await makeDevice(snapshot)
-        }
-        return try await deviceWithMore(than: known) ?? known
-    }
-
-    /// Lets a device sync. If a value cannot be read, its key is left out: it keeps no other from syncing.
+    /// Syncs until the task is cancelled: at once, whenever a value changes here or the transport has something new,
+    /// and once a minute. A failure is tried again, after a pause that grows up to five minutes.
     ///
-    /// - Returns: The device that goes on, and its report.
-    func syncing(
-        on device: SyncDevice, _ body: (SyncDevice) async throws(StorageError) -> SyncReport
-    ) async throws -> (device: SyncDevice, report: SyncReport) {
-        do { return (device, try await body(device)) } catch {
-            guard error.isOfOneValue else { throw error }
-            let other = try await makeDevice(device.snapshot, replacing: device)
-            guard other.leftOut.count > device.leftOut.count else { throw error }
-            return (other, try await body(other))
-        }
+    /// - Parameter report: Called after each time, on any thread, also with a failure.
+    /// - Throws: `CancellationError`; errors that waiting cannot fix, as ``sync(fromStart:)``.
+    public func syncContinuously(
+        _ report: @escaping @Sendable (Result<SyncReport, StorageError>) -> Void = { _ in }
+    ) async throws {
+        var device = try await syncDevice()
+        while true { device = try await sync(device, report) }
     }
 
-    /// The same device with the keys that were left out and can take part by now, e.g. since they were set, or since
-    /// another device leads the group; `nil` if there are none.
-    func deviceWithMore(than device: SyncDevice) async throws -> SyncDevice? {
-        if !device.waits, try await waitsForOther(device.keys, device.snapshot) {
-            return try await makeDevice(device.snapshot, replacing: device)
+    /// - Returns: The device that goes on: other keys can take part by now, or some cannot any more.
+    private func sync(
+        _ device: SyncDevice, _ report: @escaping @Sendable (Result<SyncReport, StorageError>) -> Void
+    ) async throws -> SyncDevice {
+        let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let watches = try await SyncWatches(device.keys, signal)
+        defer { watches.end() }
+        let news = SyncNews(signal)
+        let subscription = try await device.subscribe { news.add() }
+        let timer = Task {
+            while (try? await Task.sleep(for: .seconds(60))) != nil { news.add() }
         }
-        for left in device.leftOut {
-            if case .key(let key) = try await candidate(left.key, device.snapshot), await key.reasonToLeaveOut == nil {
-                return try await makeDevice(device.snapshot, replacing: device)
+        defer { timer.cancel() }
+        let next: SyncDevice?
+        do {
+            next = try await withTaskCancellationHandler {
+                news.add()
+                return try await run(device, signals, news, watches, report)
+            } onCancel: {
+                signal.finish()
+                device.cancel()
+            }
+        } catch {
+            await end(device, subscription)
+            throw error
+        }
+        await end(device, subscription)
+        guard let next else { throw CancellationError() }
+        return next
+    }
+
+    private func end(_ device: SyncDevice, _ subscription: TransportSubscription) async {
+        await device.unsubscribe(subscription)
+        // The next process finds it out by itself.
+        _ = try? await device.saveDue()
+    }
+
+    /// - Returns: The device that goes on; `nil` if the task was cancelled.
+    private func run(
+        _ device: SyncDevice, _ signals: AsyncStream<Void>, _ news: SyncNews, _ watches: SyncWatches,
+        _ report: @Sendable (Result<SyncReport, StorageError>) -> Void
+    ) async throws -> SyncDevice? {
+        var (failures, hasWorked) = (0, false)
+        // What has to be looked at; `nil` for all.
+        var due: Set<String>?
+        var expiry = ContinuousClock.now
+        for await _ in signals {
+            if let next = try? await deviceWithMore(than: device) { return next }
+            do {
+                let changed = watches.take()
+                if let known = due, let changed { due = known.union(changed) } else { due = nil }
+                let (current, result) = try await syncing(on: device) { (device) throws(StorageError) in
+                    try await sync(device, due, news)
+                }
+                (failures, due, hasWorked) = (0, [], true)
+                news.saveLater(current)
+                report(.success(result))
+                guard current === device else { return current }
+                let brought = try await bringEarlierValues(device)
+                if !brought.isEmpty {
+                    due = Set(brought)
+                    news.add()
+                }
+                guard expiry <= .now else { continue }
+                await expireSyncConflicts(device.snapshot)
+                expiry = .now.advanced(by: .seconds(86_400))
+            } catch {
+                let error = StorageError(wrapping: error)
+                if error.code == .cancelled, Task.isCancelled { throw CancellationError() }
+                guard await mayPass(error, of: device, hasWorked) else { throw error }
+                report(.failure(error))
+                failures += 1
+                let longest = min(300, 0.5 * Double(1 << min(failures, 10)))
+                try await Task.sleep(for: .seconds(longest * Double.random(in: 0.5...1)))
+                news.add()
             }
         }
         return nil
     }
 
-    /// - Parameter old: The device that goes on as another: then it is known, too, which values cannot be read.
-    private func makeDevice(
-        _ snapshot: RouterSnapshot, replacing old: SyncDevice? = nil
-    ) async throws -> SyncDevice {
-        var (keys, leftOut): ([SyncedKey], [SyncDevice.LeftOut]) = ([], [])
-        for key in await eligibleKeys(snapshot) {
-            switch try await candidate(key, snapshot) {
-            case .key(let synced):
-                if old != nil, let reason = await synced.reasonToLeaveOut {
-                    leftOut.append(SyncDevice.LeftOut(key: key, address: synced.address, reason: reason))
-                } else {
-                    keys.append(synced)
-                }
-            case .leftOut(let left): leftOut.append(left)
-            }
-        }
-        let waits = try await waitsForOther(keys, snapshot)
-        if waits { keys += try await formerKeys(of: keys, snapshot) }
-        for left in leftOut where old?.leftOut.contains(where: { $0.address == left.address }) != true {
-            snapshot.log(
-                .warning, "sync", "'\(left.address)' does not take part in sync until it can be read: \(left.reason)")
-        }
-        let home = try await StoreAccess(snapshot: snapshot).openStore(for: SyncDevice.homeDomain)
-        let (found, others, synced) = (keys, leftOut, state.withLock { $0.synced })
-        let (clock, machine) = state.withLock { ($0.clock, $0.machine) }
-        let migrations = engine(snapshot)
-        let device = try await onIOThread { () throws(StorageError) in
-            try SyncDevice(
-                snapshot, keys: found, leftOut: others, waits: waits, home: home, migrations: migrations, now: clock,
-                machine: machine
-            ) { synced.add($0) }
-        }
-        return state.withLock { state in
-            if let known = state.device, known.snapshot === snapshot, known !== old { return known }
-            state.device = device
-            return device
-        }
+    /// Whether an error may be over by itself. A transport that has accepted this device and refuses it now may be one
+    /// whose credentials are being renewed, unless the device is no member any more.
+    private func mayPass(_ error: StorageError, of device: SyncDevice, _ hasWorked: Bool) async -> Bool {
+        if [.storeUnavailable, .timedOut, .busy, .durabilityUnknown, .noSpace].contains(error.code) { return true }
+        guard error.code == .permissionDenied, hasWorked else { return false }
+        return (try? await device.report()) != nil
     }
 
-    /// A key that is to take part in sync.
-    enum Candidate {
-        case key(SyncedKey)
-        /// Its value is at another place and cannot be brought: to sync, it would look removed.
-        case leftOut(SyncDevice.LeftOut)
-    }
-
-    /// A key as sync uses it, with its value where it is now.
-    func candidate(
-        _ key: AnyStorageKey, _ snapshot: RouterSnapshot
-    ) async throws(StorageError) -> Candidate {
-        let resolved = try await StoreAccess(snapshot: snapshot).resolveUnlisted(KeyReference(key))
-        if let refusal = resolved.refusal { throw refusal }
-        let migrations = engine(snapshot)
-        let sources = try migrations.sourceAddresses(of: key)
-        guard try await migrations.mayBeElsewhere(key.descriptor, resolved.address.place) else {
-            return .key(SyncedKey(key: key, resolved: resolved, sourceAddresses: sources))
-        }
-        do {
-            let origin = try await migrations.bringForSync(key, resolved)
-            let addresses = try await migrations.formerAddresses(of: key)
-            return .key(
-                SyncedKey(
-                    key: key, resolved: resolved, formerAddresses: addresses, sourceAddresses: sources, origin: origin))
-        } catch {
-            let reason = (error as? MigrationError)?.message ?? StorageError(wrapping: error).message
-            return .leftOut(SyncDevice.LeftOut(key: key, address: "\(resolved.address)", reason: reason))
-        }
+    /// - Parameter due: The addresses of values that may have changed here; `nil` for all.
+    private func sync(
+        _ device: SyncDevice, _ due: Set<String>?, _ news: SyncNews
+    ) async throws(StorageError) -> SyncReport {
+        if news.take() { return try await device.sync(due.map { Array($0) }, savesAll: news.takeSaving()) }
+        guard let due else { return try await device.sync(savesAll: false) }
+        return try await device.publish(Array(due))
     }
 }
 

@@ -8,7 +8,7 @@ extension GroupEntry {
     /// - Throws: `corrupt` if they have not exactly the form of an entry; `cannotOpen` if the group or the signature
     ///   is wrong.
     init(decoding bytes: Data, of group: EntryID, _ crypto: GroupCrypto) throws(StorageError) {
-        var reader = EntryReader(bytes)
+        var reader = GroupEntryReader(bytes)
         guard try reader.number(UInt8.self) == Self.version else {
             throw Self.fault("is of a later version", hint: "update LocalData on this device")
         }
