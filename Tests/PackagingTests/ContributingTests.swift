@@ -1,0 +1,58 @@
+import FoundationEssentials
+import LocalDataHost
+import TestSupport
+import Testing
+
+@Suite("CONTRIBUTING says what to run")
+struct ContributingTests {
+    @Test("in suites and folders of tests that exist")
+    func rows() throws {
+        let rows = try Repository.text("CONTRIBUTING.md").split(separator: "\n").filter { $0.hasPrefix("| ") }
+            .dropFirst()
+        let words = rows.flatMap { $0.split(separator: "`", omittingEmptySubsequences: false) }
+            .flatMap { $0.split(separator: " ") }.map { $0.filter { $0.isLetter || "/.".contains($0) } }
+            .filter { $0.contains("Tests") }
+        #expect(words.count >= 15)
+        let sources = try Repository.files(below: "Tests") { $0.hasSuffix("Tests.swift") }.map {
+            try Repository.text($0)
+        }
+        for word in words where !word.hasSuffix("FOLDER") {
+            let parts = word.split(separator: ".")
+            if parts.count == 1, FileManager.default.fileExists(atPath: "\(Repository.tests)/\(word)") { continue }
+            let suite = parts.last ?? ""
+            #expect(sources.contains { $0.contains("struct \(suite) ") }, "\(word)")
+        }
+    }
+
+    @Test("of the host's folders, each with tests as its sources are named")
+    func folders() throws {
+        func folders(_ path: String) throws -> Set<String> {
+            let names = try FileManager.default.contentsOfDirectory(atPath: "\(Repository.root)/\(path)")
+            return Set(names.filter { !$0.contains(".") })
+        }
+        let host = try folders("Sources/ld-host/Host")
+        let others = try folders("Sources/LocalDataAPI").union(["Clients", "Histories"])
+        let tests = try folders("Tests/LocalDataHostTests")
+        #expect(tests.subtracting(host).subtracting(others) == [])
+        #expect(tests.intersection(host).count >= 15)
+    }
+
+    @Test("with a filter that .ci/suites makes of folders")
+    func filter() throws {
+        let folders = ["LocalDataHostTests/Backup", "LocalDataHostTests/Sync/Group"]
+        func suites(_ folders: [String]) throws -> ChildProcess.Completion {
+            try ChildProcess(
+                "\(Repository.root)/.ci/suites", arguments: folders, environment: ["PATH": "/usr/bin:/bin"]
+            )
+            .run(deadline: .seconds(60))
+        }
+        let filter = try suites(folders)
+        #expect(filter.outcome == .exited(code: 0))
+        let expression = try Regex(String(decoding: filter.output, as: UTF8.self).filter { $0 != "\n" })
+        #expect(try expression.firstMatch(in: "LocalDataHostTests.BackupTests/empty()") != nil)
+        #expect(try expression.firstMatch(in: "LocalDataHostTests.GroupConvergenceTests/converge()") != nil)
+        #expect(try expression.firstMatch(in: "LocalDataHostTests.ResealTests/all()") == nil)
+        #expect(try suites(["LocalDataHostTests/Missing"]).outcome == .exited(code: 64))
+        #expect(try suites([]).outcome == .exited(code: 64))
+    }
+}
