@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import HostClients
 internal import LocalDataAPI
 internal import LocalDataHost
 internal import LocalDataTesting
@@ -66,7 +67,7 @@ struct Program {
             try? IOExecutor.blocking { await Completion.print(Array(words.dropFirst())) }
             return ExitStatus.done.code
         }
-        FileLock.reportWaits { Output.remark("ld-host: \(Printable($0))") }
+        FileLock.reportWaits(after: ProgressLine.delay ?? .seconds(1)) { Output.remark("ld-host: \(Printable($0))") }
         return (try? IOExecutor.blocking { await runCommand(words) }) ?? ExitStatus.failure.code
     }
 

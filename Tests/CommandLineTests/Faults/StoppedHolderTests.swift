@@ -29,7 +29,7 @@ struct StoppedHolderTests {
             ld-host config set log.level info 2>config.text & config=$!
             wait $set; echo $?; wait $config; echo $?
             echo $holder
-            """, adding: ["LC_ALL": "C"])
+            """, adding: ["LC_ALL": "C", "LOCALDATA_PROGRESS_DELAY": ""])
         let lines = ending.text.split(separator: "\n").map(String.init)
         try #require(lines.count == 4, "\(ending)")
         #expect(lines[..<3] == ["old", "2", "2"])

@@ -44,7 +44,7 @@ final class Home: Sendable {
             "HOME": path, "PATH": "\(BuiltProducts.folder):/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8",
             "XDG_CONFIG_HOME": "\(path)/config", "XDG_DATA_HOME": "\(path)/data", "XDG_CACHE_HOME": "\(path)/cache",
             "XDG_STATE_HOME": "\(path)/state", "BIN": BuiltProducts.folder, "PACKAGE": Repository.root,
-            // How far a command is would be in the output of a slow machine.
+            // How far a command is, or what it waits for, would be in the output of a slow machine.
             "LOCALDATA_PROGRESS_DELAY": "\(Int32.max)",
         ].merging(variables.withLock { $0 }) { $1 }
     }

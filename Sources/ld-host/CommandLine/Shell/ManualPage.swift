@@ -80,8 +80,8 @@ struct ManualPage {
             ("LOCALDATA_PLUGIN_PATH", "Folders and files of plugins, divided by colons."),
             (
                 "LOCALDATA_PROGRESS_DELAY",
-                "The seconds after which a long command shows how far it is on standard error. By default half a second "
-                    + "in a terminal, and three seconds elsewhere."
+                "The seconds after which a command shows on standard error how far it is, or which process it waits "
+                    + "for. By default a second for that; half a second in a terminal and three elsewhere for how far."
             ),
             ("XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME, XDG_CACHE_HOME", "Where the folders are."),
         ] { text += Self.item(name, meaning) }

@@ -164,7 +164,7 @@ extension ProgressLine {
     }
 
     /// How long a command shows nothing, if the environment says so in whole seconds.
-    private static var delay: Duration? {
+    static var delay: Duration? {
         getenv("LOCALDATA_PROGRESS_DELAY").flatMap { UInt32(String(cString: $0)) }.map { .seconds($0) }
     }
 

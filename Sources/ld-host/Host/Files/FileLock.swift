@@ -123,15 +123,16 @@ package struct FileLock: Sendable {
 }
 
 extension FileLock {
-    private static let notice = Mutex<(@Sendable (String) -> Void)?>(nil)
+    private static let notice = Mutex<(after: Duration, report: @Sendable (String) -> Void)?>(nil)
 
-    /// Sets how the program reports a wait for a lock that lasts longer than a second. By default it does not: an app
-    /// decides what it prints.
+    /// Sets how the program reports a long wait for a lock. By default it does not: an app decides what it prints.
     ///
-    /// - Parameter report: Called with e.g. `waiting for process 4711 ('ld-host', user 1000), which holds the lock
-    ///   '/home/a/.local/state/localdata/batch.lock'`, at most once per wait, on the waiting thread.
-    package static func reportWaits(_ report: @escaping @Sendable (String) -> Void) {
-        notice.withLock { $0 = report }
+    /// - Parameters:
+    ///   - delay: How long a wait is not reported.
+    ///   - report: Called with e.g. `waiting for process 4711 ('ld-host', user 1000), which holds the lock
+    ///     '/home/a/.local/state/localdata/batch.lock'`, at most once per wait, on the waiting thread.
+    package static func reportWaits(after delay: Duration, _ report: @escaping @Sendable (String) -> Void) {
+        notice.withLock { $0 = (delay, report) }
     }
 
     /// Waits for the lock of an open file.
@@ -139,7 +140,7 @@ extension FileLock {
     /// - Throws: `busy` with the holder after `patience`, or earlier if the holder is stopped and so cannot release it.
     func wait(for descriptor: CInt, exclusively: Bool) throws(StorageError) {
         let start = ContinuousClock.now
-        var look = Self.noticeAfter
+        var (look, isReported) = (Self.lookEvery, false)
         var pause = LockPause(from: 50, to: 5000)
         while flock(descriptor, (exclusively ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 {
             let code = errno
@@ -149,8 +150,8 @@ extension FileLock {
             if waited >= patience { throw busy(LockHolder(of: descriptor), isStopped: false) }
             if waited >= look {
                 let holder = LockHolder(of: descriptor)
-                if look == Self.noticeAfter { report(holder) }
-                look = waited + Self.noticeAfter
+                if !isReported { isReported = report(holder, after: waited) }
+                look = waited + Self.lookEvery
                 if waited >= Self.patienceWithStopped, let holder, Self.isStopped(holder) {
                     throw busy(holder, isStopped: true)
                 }
@@ -159,9 +160,11 @@ extension FileLock {
         }
     }
 
-    private func report(_ holder: LockHolder?) {
-        let notice = Self.notice.withLock { $0 }
-        notice?("waiting for \(Self.text(holder)), which holds the lock '\(path)'")
+    /// - Returns: Whether the wait is long enough to be reported.
+    private func report(_ holder: LockHolder?, after waited: Duration) -> Bool {
+        guard let notice = Self.notice.withLock({ $0 }), waited >= notice.after else { return false }
+        notice.report("waiting for \(Self.text(holder)), which holds the lock '\(path)'")
+        return true
     }
 
     private func busy(_ holder: LockHolder?, isStopped: Bool) -> StorageError {
@@ -179,7 +182,7 @@ extension FileLock {
         return status?.contains("\nState:\tT") == true
     }
 
-    private static var noticeAfter: Duration { .seconds(1) }
+    private static var lookEvery: Duration { .seconds(1) }
     private static var patienceWithStopped: Duration { .seconds(3) }
 }
 
