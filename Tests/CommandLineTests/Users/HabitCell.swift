@@ -46,8 +46,12 @@ struct HabitCell: CustomTestStringConvertible, Sendable {
         return cells
     }()
 
-    /// The cells of this run: all, or some with each habit among them.
+    /// The cells of this run: all, or some with each habit among them; those of some habits, as in
+    /// `LOCALDATA_HABITS=mode755,nochmod`, if that says so.
     static var wanted: [HabitCell] {
+        if let named = TestRun.environment["LOCALDATA_HABITS"] {
+            return all.filter { $0.habits.joined(separator: ",") == named }
+        }
         guard !TestRun.isTorture else { return all }
         var generator = SeededGenerator(seed: TestRun.seed)
         let single = habits.compactMap { habit in
