@@ -34,8 +34,8 @@ static inline int ld_sqlite_extend(sqlite3 *connection, sqlite3_int64 from, sqli
     return code;
 }
 
-/* Allocates the blocks of the log's index on the disk: SQLite allocates one byte of each page, and where blocks are smaller
- * and the disk is full, writing to the others ends the process. Other processes may be using the index. */
+/* Allocates the blocks of the log's index on the disk: SQLite allocates one byte of each page, and where blocks are
+ * smaller and the disk is full, writing to the others ends the process. Other processes may be using the index. */
 static inline void ld_sqlite_allocate_index(sqlite3 *connection) {
     enum { size = 32768, block = 512 };
     sqlite3_file *file = NULL;
@@ -56,9 +56,9 @@ static int ld_sqlite_verbatim(sqlite3_vfs *vfs, const char *name, int size, char
     return SQLITE_OK;
 }
 
-/* Makes a VFS that is SQLite's own for Unix but for one thing: it opens /proc/self/fd/N/NAME by that path, and not by the
- * one that it finds N to have. So the database, its log and its index are found in the folder that is open, whatever
- * others put at its path meanwhile. Not by two threads at once; 0 if there is none. */
+/* Makes a VFS that is SQLite's own for Unix but for one thing: it opens /proc/self/fd/N/NAME by that path, and not by
+ * the one that it finds N to have. So the database, its log and its index are found in the folder that is open,
+ * whatever others put at its path meanwhile. Not by two threads at once; NULL if SQLite has none. */
 static inline const char *ld_sqlite_make_folder_vfs(void) {
     static sqlite3_vfs folder;
     sqlite3_vfs *unix_vfs = sqlite3_vfs_find("unix");

@@ -19,9 +19,9 @@ static inline void ld_secret_load_sockets(void) {
     if (known == 0) sigaction(SIGPIPE, &action, NULL);
 }
 
-/* libsecret makes a service on the connection that GLib shares within the process, whatever it is told: its constructor
- * says so last. That connection ends the process when the bus ends. So there is a class of ours whose constructor speaks
- * after it. Nothing is loaded and nothing watched: the service only keeps the session. */
+/* libsecret makes a service on the connection that GLib shares within the process, whatever it is told: its
+ * constructor says so last. That connection ends the process when the bus ends. So there is a class of ours whose
+ * constructor speaks after it. Nothing is loaded and nothing watched: the service only keeps the session. */
 static inline GObject *ld_secret_construct(GType type, guint count, GObjectConstructParam *properties) {
     GObjectClass *libsecret = G_OBJECT_CLASS(g_type_class_peek(secret_service_get_type()));
     GObject *object = libsecret->constructor(type, count, properties);

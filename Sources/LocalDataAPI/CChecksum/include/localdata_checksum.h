@@ -1,5 +1,5 @@
-/* CRC-32C (Castagnoli; RFC 3720, B.4): what is stored in plain carries it, so that damage is noticed. The same number on
- * every machine. Header only: each image that uses it gets its own copy.
+/* CRC-32C (Castagnoli; RFC 3720, B.4): what is stored in plain carries it, so that damage is noticed. The same number
+ * on every machine. Header only: each image that uses it gets its own copy.
  *
  * The processor computes it where it can: on x86 by products without carries of 64 bytes at once (VPCLMULQDQ with
  * AVX-512), else by the instruction `crc32` (SSE 4.2) on three lanes at once, which PCLMULQDQ puts together; on ARM by
@@ -17,7 +17,8 @@
 #include <sys/auxv.h>
 #endif
 
-/* The rest of dividing by the polynomial, without the inversions at both ends: a byte at a time, four bits in each step. */
+/* The rest of dividing by the polynomial, without the inversions at both ends: a byte at a time, four bits in each
+ * step. */
 static inline uint32_t ld_crc32c_portable(uint32_t crc, const unsigned char *bytes, size_t count) {
     static const uint32_t steps[16] = {
         0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,

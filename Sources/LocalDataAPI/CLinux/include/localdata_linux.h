@@ -26,7 +26,8 @@
 #include <unistd.h>
 
 /* Swift builds its Glibc module without _GNU_SOURCE. Defining it here would give `fd_set` a second layout, which the
- * compiler refuses; so what is hidden behind it is declared (repeating a declaration is legal C) or called by number. */
+ * compiler refuses; so what is hidden behind it is declared (repeating a declaration is legal C) or called by number.
+ */
 extern long syscall(long number, ...);
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 extern char *secure_getenv(const char *name);
@@ -100,7 +101,8 @@ static inline int32_t ld_linux_is_elevated(void) {
     return getauxval(AT_SECURE) != 0;
 }
 
-/* on_exit(3): `function` is called with the status when the process ends by exit(3); 0, or another number on failure. */
+/* on_exit(3): `function` is called with the status when the process ends by exit(3); 0, or another number on failure.
+ */
 static inline int ld_linux_on_exit(void (*function)(int status, void *argument)) {
     return on_exit(function, NULL);
 }
@@ -125,9 +127,9 @@ static inline pid_t ld_linux_fork(void) {
     return fork();
 }
 
-/* From here on, this process and all that it starts can send no signal to another process, trace it, or change its limits:
- * by seccomp(2) and, where the kernel has it (6.12), by the scope of a Landlock domain (landlock(7)). abort(3) and
- * raise(3) work. Where the kernel refuses a filter, nothing happens. */
+/* From here on, this process and all that it starts can send no signal to another process, trace it, or change its
+ * limits: by seccomp(2) and, where the kernel has it (6.12), by the scope of a Landlock domain (landlock(7)).
+ * abort(3) and raise(3) work. Where the kernel refuses a filter, nothing happens. */
 static inline void ld_linux_forbid_signals(void) {
 #if defined(__x86_64__) || defined(__aarch64__)
 #if defined(__x86_64__)
@@ -186,8 +188,8 @@ static inline void ld_linux_forbid_signals(void) {
 #endif
 }
 
-/* Zeroes the vector registers, in which copying and ciphers leave the last bytes that they worked on. The dynamic linker
- * saves them on the stack when a function is called for the first time, and nothing overwrites them there. */
+/* Zeroes the vector registers, in which copying and ciphers leave the last bytes that they worked on. The dynamic
+ * linker saves them on the stack when a function is called for the first time, and nothing overwrites them there. */
 #if defined(__x86_64__)
 __attribute__((noinline, target("avx512f"))) static inline void ld_linux_zero_avx512(void) {
     __asm__ volatile("vzeroall\n"
@@ -256,16 +258,16 @@ static inline int32_t ld_linux_put_in_place(int32_t file, int32_t place, int32_t
     return (int32_t)syscall(SYS_dup3, file, place, flags);
 }
 
-/* renameat2(2) with RENAME_NOREPLACE: 0, or -1 with errno: EEXIST if the new name is taken; EINVAL or ENOSYS where the file
- * system or the kernel does not know it. */
+/* renameat2(2) with RENAME_NOREPLACE: 0, or -1 with errno: EEXIST if the new name is taken; EINVAL or ENOSYS where
+ * the file system or the kernel does not know it. */
 static inline int32_t ld_linux_rename_new(const char *from, const char *to) {
     enum { current_folder = -100, no_replace = 1 };
     return (int32_t)syscall(SYS_renameat2, current_folder, from, current_folder, to, no_replace);
 }
 
 /* openat2(2), closed on exec: opens what a relative path leads to and follows no symbolic link, in the middle of it
- * neither, nor leaves `folder`. With AT_FDCWD the path is absolute. -1 and errno: ELOOP for a symbolic link; ENOSYS before
- * Linux 5.6, EPERM where a sandbox forbids the call. */
+ * neither, nor leaves `folder`. With AT_FDCWD the path is absolute. -1 and errno: ELOOP for a symbolic link; ENOSYS
+ * before Linux 5.6, EPERM where a sandbox forbids the call. */
 static inline int32_t ld_linux_open_without_links(int32_t folder, const char *path, int32_t flags) {
     enum { current_folder = -100, no_magic_links = 0x02, no_symbolic_links = 0x04, beneath = 0x08 };
     struct { uint64_t flags, mode, resolve; } how = {
@@ -282,8 +284,8 @@ static inline uint32_t ld_linux_file_system(int32_t file) {
     return fstatfs(file, &status) == 0 ? (uint32_t)status.f_type : 0;
 }
 
-/* syncfs(2): what was written to the file system is on the disk; -1 and errno if anything written since `file` was opened
- * is not (since Linux 5.8). */
+/* syncfs(2): what was written to the file system is on the disk; -1 and errno if anything written since `file` was
+ * opened is not (since Linux 5.8). */
 static inline int32_t ld_linux_syncfs(int32_t file) {
     return syncfs(file);
 }
@@ -308,7 +310,8 @@ static inline ssize_t ld_linux_get_attribute(int32_t file, const char *name, voi
 extern void __lsan_disable(void) __attribute__((weak));
 extern void __lsan_enable(void) __attribute__((weak));
 
-/* Whether the leak sanitizer leaves out what this thread allocates from now on; calls with 1 and with 0 come in pairs. */
+/* Whether the leak sanitizer leaves out what this thread allocates from now on; calls with 1 and with 0 come in
+ * pairs. */
 static inline void ld_linux_ignore_leaks(int32_t ignores) {
     if (ignores && __lsan_disable) __lsan_disable();
     if (!ignores && __lsan_enable) __lsan_enable();
