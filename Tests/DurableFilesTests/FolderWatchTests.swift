@@ -141,6 +141,36 @@ struct FolderWatchTests {
         #expect(failures.withLock(\.self) == [])
     }
 
+    /// Runs in a separate process, since it leaves no file to open.
+    @Test("reports that anything may have changed in a folder that it cannot list, with too many files open")
+    func unlisted() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder()
+            let directory = try DurableDirectory(root: folder.path)
+            try directory.replace("first", "")
+            // Blocks the thread of all watches.
+            let (isHeld, mayGo) = (Gate(), Gate())
+            let holder = try FolderWatch(directory.path, entersFolder: { _ in false }) { _ in
+                isHeld.open()
+                mayGo.wait()
+            }
+            try directory.replace("first", "")
+            #expect(isHeld.wait())
+            let listener = try Listener(directory.path)
+            var limit = rlimit()
+            #expect(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+            limit.rlim_cur = 64
+            #expect(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+            while dup(STDERR_FILENO) >= 0 {}
+            #expect(mkdir(directory.path + "/x~", 0o700) == 0)
+            #expect(rename(directory.path + "/first", directory.path + "/x~/file") == 0)
+            mayGo.open()
+            #expect(listener.hears(.anything))
+            holder.end()
+            listener.end()
+        }
+    }
+
     /// Runs in a separate process, because all watches of a process are notified.
     @Test("reports that the queue has lost events")
     func overflow() async {

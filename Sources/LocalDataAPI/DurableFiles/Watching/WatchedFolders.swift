@@ -130,7 +130,12 @@ struct WatchedFolders {
     ) throws(StorageError) -> [FolderChange] {
         guard let opened = Descriptor(Descriptor.open(path, in: AT_FDCWD, O_RDONLY | O_DIRECTORY)),
             let entries = EntryList(opened)
-        else { return [] }
+        else {
+            let code = errno
+            // Only a folder that is gone has no files. One that cannot be opened, as with too many files open, may.
+            guard code == ENOENT || code == ENOTDIR else { throw StorageError(system: code, "list", path: path) }
+            return []
+        }
         var found: [FolderChange] = []
         while let entry = try entries.next({ StorageError(system: $0, "list", path: path) }) {
             if entry.kind == .regular {
