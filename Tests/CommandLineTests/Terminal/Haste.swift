@@ -9,8 +9,8 @@ enum Haste: Int {
         try PreloadedLibrary.build("haste", prefix: "haste", in: "CommandLineTests/Programs")
     }
 
-    /// The variables with which a program is run so.
+    /// The variables with which a program is run so, and shows how far it is after the usual time.
     func variables() throws -> [String: String] {
-        ["LD_PRELOAD": try Self.library.get(), "LD_HASTE": String(rawValue)]
+        ["LD_PRELOAD": try Self.library.get(), "LD_HASTE": String(rawValue), "LOCALDATA_PROGRESS_DELAY": ""]
     }
 }
