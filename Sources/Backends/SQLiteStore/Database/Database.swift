@@ -274,7 +274,7 @@ final class Database: Sendable {
         }
         guard let connection = try DatabaseConnection(path, for: .writing(durability)) else { return nil }
         // This opens the log, or creates it.
-        try check(version: connection.number(of: "user_version"))
+        try connection.requireKnownVersion()
         noteLog()
         connection.keepLog()
         if durability == .full { try file.synchronizeNames() }
@@ -361,7 +361,7 @@ final class Database: Sendable {
         connection.era = era
         // Also a call that waits for nobody waits for one that closes the database as the last one, which is soon done.
         connection.waitsForOthers(true)
-        try check(version: connection.number(of: "user_version"))
+        try connection.requireKnownVersion()
         connection.waitsForOthers(false)
         noteLog()
         if !isFrozen { ProgramEnd.add(self) }
@@ -382,45 +382,8 @@ final class Database: Sendable {
         guard try FilePresence(path) == .present, let connection = try DatabaseConnection(path, for: .inspecting) else {
             return false
         }
-        let application = try connection.number(of: "application_id")
-        if application != Schema.application, try connection.number(of: "page_count") == 0 {
-            throw StorageError(
-                .corrupt, "'\(path)' is empty, so it is not a database",
-                hint: "restore it from a backup, or remove it")
-        }
-        let isOther = application != Schema.application
-        if application == 0, try connection.number(of: "table_info(piece)") > 0 {
-            throw StorageError(
-                .storeUnavailable, "the database '\(path)' lost its marks, as one does that was made from a dump",
-                hint: "all values are there; set the marks: sqlite3 '\(path)' 'PRAGMA application_id = "
-                    + "\(Schema.application); PRAGMA user_version = \(Schema.version)'")
-        }
-        guard !isOther else {
-            throw StorageError(
-                .storeUnavailable, "the database '\(path)' belongs to another application (id \(application))",
-                hint: "choose another 'path'")
-        }
-        try check(version: connection.number(of: "user_version"))
-        guard try connection.text(of: "encoding") == "UTF-8" else {
-            throw StorageError(
-                .storeUnavailable, "the text of the database '\(path)' is UTF-16; expected UTF-8",
-                hint: "dump it, and read the dump into a new database: its encoding is UTF-8")
-        }
+        try connection.requireOwn()
         isKnown.store(true, ordering: .releasing)
         return true
-    }
-
-    private func check(version: Int64) throws {
-        guard version <= Schema.version else {
-            throw StorageError(
-                .unsupported,
-                "the database '\(path)' has the schema version \(version); this version knows up to \(Schema.version)",
-                hint: "use the later version of LocalData that created it")
-        }
-        guard version >= 1 else {
-            throw StorageError(
-                .corrupt, "the database '\(path)' has the unknown schema version \(version)",
-                hint: "restore it from a backup")
-        }
     }
 }
