@@ -1,3 +1,5 @@
+// For _PC_NAME_MAX, which a release build does not find in Glibc.
+import CLinux
 import Glibc
 import LocalDataAPI
 
