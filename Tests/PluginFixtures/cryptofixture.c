@@ -87,7 +87,7 @@ static const ld_algorithm cipher = {
     .size = sizeof cipher,
 #endif
     .id = LD_CHACHA20_POLY1305, .key_size = CRYPTO_KEY_SIZE, .nonce_size = CRYPTO_NONCE_SIZE,
-    .tag_size = CRYPTO_TAG_SIZE, .flags = LD_ALGORITHM_INCREMENTAL,
+    .tag_size = CRYPTO_TAG_SIZE,
 };
 static const ld_algorithm derivation = {.size = sizeof derivation, .id = LD_HKDF_SHA256, .largest = 8160};
 static const ld_algorithm later = {.size = sizeof later, .id = 77, .key_size = 5};
@@ -113,16 +113,16 @@ static const ld_algorithm *const algorithms[80] = {
 
 /* ------------------------------------------------------------------ abilities that break a rule ----------------- */
 
-#ifdef CRYPTO_NULL_PIECES
+#ifdef CRYPTO_NULL_ABILITY
 /* Tables without functions, of the right size or a smaller one, for every ability. */
 static const struct {
     uint32_t size;
     void *functions[8];
-} null_pieces = {.size = CRYPTO_NULL_PIECES};
+} null_ability = {.size = CRYPTO_NULL_ABILITY};
 
 static const void *extension(void *self, ld_bytes id) {
     (void)self, (void)id;
-    return &null_pieces;
+    return &null_ability;
 }
 #endif
 
@@ -167,7 +167,7 @@ static const struct {
 #ifndef CRYPTO_NO_RANDOM
         .random = count_up,
 #endif
-#ifdef CRYPTO_NULL_PIECES
+#ifdef CRYPTO_NULL_ABILITY
         .extension = extension,
 #endif
 #ifndef CRYPTO_NO_PUBLIC_KEY

@@ -263,26 +263,6 @@ static ld_status attributes(
 static const ld_store_attributes attributing = {sizeof(attributing), attributes};
 
 /* tags */
-static ld_status get_tagged(
-    void *context, void *handle, void *taker, void (*take)(void *, ld_bytes, ld_bytes), const ld_error_sink *error) {
-    (void)handle;
-    hostile *self = context;
-    static char text[(64 << 10) + 1];
-    ld_status status;
-    ld_bytes tag = BYTES("3"), value = BYTES("value");
-    if (answers(self, "tagged", error, &status)) return status;
-    bad(self, "tagged-tag", &tag);
-    bad(self, "tagged-value", &value);
-    if (is(self, "tagged-utf8")) tag = BYTES("\xff");
-    if (is(self, "tagged-long")) tag = (ld_bytes){text, sizeof text};
-    if (is(self, "tagged-nothing")) return LD_OK;
-    if (is(self, "tagged-twice")) take(taker, tag, value);
-    take(taker, tag, value);
-    return is(self, "tagged-absent") ? LD_ABSENT : LD_OK;
-}
-
-static const ld_store_tagged tagging = {sizeof(tagging), get_tagged};
-
 /* conditions, expiry and locks */
 static ld_status get_revision(
     void *context, void *handle, void *taker, void (*take)(void *, uint64_t, const ld_attributes *, ld_bytes),
@@ -568,7 +548,7 @@ static const void *store_extension(void *context, ld_bytes id) {
     } all[] = {
         {LD_STORE_ENUMERATION, &enumeration}, {LD_STORE_ATTRIBUTES, &attributing}, {LD_STORE_STREAMING, &streaming},
         {LD_STORE_BATCH, &batch}, {LD_STORE_TRANSACTIONS, &transactions}, {LD_STORE_CHECK, &checking},
-        {LD_STORE_WATCH, &watching}, {LD_STORE_BULK, &bulk}, {LD_STORE_TAGGED, &tagging},
+        {LD_STORE_WATCH, &watching}, {LD_STORE_BULK, &bulk},
         {LD_STORE_CONDITIONAL, &conditional}, {LD_STORE_EXPIRY, &expiry}, {LD_STORE_LOCK, &locking},
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
@@ -617,38 +597,6 @@ static ld_status random_bytes(void *context, void *output, size_t count, const l
     return answers(context, "random", error, &status) ? status : LD_OK;
 }
 
-static ld_status begin_stream(
-    void *context, ld_algorithm_id algorithm, int32_t seals, ld_bytes key, ld_bytes nonce, ld_bytes data, void **stream,
-    const ld_error_sink *error) {
-    (void)algorithm, (void)seals, (void)key, (void)nonce, (void)data;
-    ld_status status;
-    *stream = is(context, "stream-null") ? NULL : context;
-    return answers(context, "stream-begin", error, &status) ? status : LD_OK;
-}
-
-static ld_status update(void *context, void *stream, ld_bytes input, void *output, const ld_error_sink *error) {
-    (void)stream, (void)input, (void)output;
-    ld_status status;
-    return answers(context, "stream-update", error, &status) ? status : LD_OK;
-}
-
-static ld_status seal_stream(void *context, void *stream, void *tag, const ld_error_sink *error) {
-    (void)stream, (void)tag;
-    ld_status status;
-    return answers(context, "stream-seal", error, &status) ? status : LD_OK;
-}
-
-static ld_status open_stream(void *context, void *stream, ld_bytes tag, const ld_error_sink *error) {
-    (void)stream, (void)tag;
-    ld_status status;
-    return answers(context, "stream-open", error, &status) ? status : LD_OK;
-}
-
-static void cancel_stream(void *context, void *stream) { (void)context, (void)stream; }
-
-static const ld_crypto_incremental incremental = {
-    sizeof(incremental), begin_stream, update, seal_stream, open_stream, cancel_stream};
-
 static ld_status signing_public_key(
     void *context, ld_algorithm_id algorithm, ld_bytes private_key, void *public_key, const ld_error_sink *error) {
     (void)algorithm, (void)private_key, (void)public_key;
@@ -679,12 +627,10 @@ static bool is_id(ld_bytes id, const char *name) {
 }
 
 static const void *crypto_extension(void *context, ld_bytes id) {
-    if (is_id(id, LD_CRYPTO_SIGNATURES)) return is(context, "no-signatures") ? NULL : &signatures;
-    return is_id(id, LD_CRYPTO_INCREMENTAL) ? &incremental : NULL;
+    return is_id(id, LD_CRYPTO_SIGNATURES) && !is(context, "no-signatures") ? &signatures : NULL;
 }
 
-static const ld_algorithm cipher = {
-    sizeof(cipher), LD_AES_256_GCM, 32, 12, 16, LD_ALGORITHM_INCREMENTAL, (uint64_t)1 << 36};
+static const ld_algorithm cipher = {sizeof(cipher), LD_AES_256_GCM, 32, 12, 16, 0, (uint64_t)1 << 36};
 static const ld_algorithm odd_cipher = {sizeof(odd_cipher), LD_AES_256_GCM, 16, 12, 16, 0, 0};
 static const ld_algorithm derivation = {sizeof(derivation), LD_HKDF_SHA256, 0, 0, 0, 0, 8160};
 static const ld_algorithm agreement = {sizeof(agreement), LD_X25519, 32, 0, 0, 0, 0};

@@ -159,9 +159,6 @@ SIZE(ld_store_verification, 16);
 AT(ld_store_verification, size, 0);
 AT(ld_store_verification, verify, 8);
 
-SIZE(ld_store_tagged, 16);
-AT(ld_store_tagged, size, 0);
-AT(ld_store_tagged, get, 8);
 
 SIZE(ld_store_conditional, 32);
 AT(ld_store_conditional, size, 0);
@@ -240,13 +237,6 @@ AT(ld_crypto, close, 72);
 AT(ld_crypto, public_key, 80);
 AT(ld_crypto, agree, 88);
 
-SIZE(ld_crypto_incremental, 48);
-AT(ld_crypto_incremental, size, 0);
-AT(ld_crypto_incremental, begin, 8);
-AT(ld_crypto_incremental, update, 16);
-AT(ld_crypto_incremental, seal, 24);
-AT(ld_crypto_incremental, open, 32);
-AT(ld_crypto_incremental, cancel, 40);
 
 SIZE(ld_crypto_signatures, 32);
 AT(ld_crypto_signatures, size, 0);
@@ -407,7 +397,6 @@ NUMBER(LD_HKDF_SHA512, 19);
 NUMBER(LD_PBKDF2_HMAC_SHA512, 20);
 NUMBER(LD_X25519, 32);
 NUMBER(LD_ED25519, 33);
-NUMBER(LD_ALGORITHM_INCREMENTAL, 1u);
 NUMBER(LD_SYNC_CHANGED, 0);
 NUMBER(LD_SYNC_REACHABLE, 1);
 NUMBER(LD_SYNC_UNREACHABLE, 2);

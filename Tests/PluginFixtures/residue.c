@@ -131,8 +131,6 @@ int main(int count, char **arguments) {
     const void *table = NULL;
     if (component->open(component->context, &host, bytes("{}", 2), &table, &sink) != LD_OK) return 2;
     const ld_crypto *crypto = table;
-    const ld_crypto_incremental *incremental =
-        crypto->extension(crypto->self, bytes(LD_CRYPTO_INCREMENTAL, strlen(LD_CRYPTO_INCREMENTAL)));
     const ld_crypto_signatures *signatures =
         crypto->extension(crypto->self, bytes(LD_CRYPTO_SIGNATURES, strlen(LD_CRYPTO_SIGNATURES)));
     unsigned char *key = area, *nonce = area + 64, *tag = area + 128, *input = area + 256, *output = area + 512;
@@ -149,56 +147,42 @@ int main(int count, char **arguments) {
     for (size_t i = 0; i < crypto->algorithm_count; i++) {
         const ld_algorithm *algorithm = crypto->algorithms[i];
         int number = algorithm->id;
-        int turns = number < LD_HKDF_SHA256 && (algorithm->flags & LD_ALGORITHM_INCREMENTAL) ? 2 : 1;
-        for (int turn = 0; turn < turns; turn++) {
-            getrandom(key, 32, 0);
-            getrandom(nonce, 24, 0);
-            getrandom(input, 200, 0);
-            for (int at = 0; at < 32 && number == LD_ED25519; at++) key[at] = signing_key(at);
-            note("the secret's start", key);
-            note("the secret's end", key + 16);
-            ld_bytes secret = bytes(key, 32), once = bytes(nonce, algorithm->nonce_size), data = bytes(nonce, 16);
-            if (number < LD_HKDF_SHA256) {
-                note("the plaintext's start", input);
-                note("the plaintext's end", input + 184);
-                if (number == LD_AES_256_GCM) note_schedule(key, schedule);
-                if (turn == 0) {
-                    for (int again = 0; again < 3; again++)
-                        crypto->seal(self, number, secret, once, data, bytes(input, 200), output, tag, &sink);
-                    ld_bytes sealed = bytes(output, 200), mark = bytes(tag, 16);
-                    crypto->open(self, number, secret, once, data, sealed, mark, expected, &sink);
-                    if (memcmp(expected, input, 200)) failures++;
-                    tag[0] ^= 1;
-                    crypto->open(self, number, secret, once, data, sealed, mark, expected, &sink);
-                } else {
-                    void *stream = NULL;
-                    incremental->begin(self, number, 1, secret, once, data, &stream, &sink);
-                    incremental->update(self, stream, bytes(input, 77), output, &sink);
-                    incremental->update(self, stream, bytes(input + 77, 123), output + 77, &sink);
-                    incremental->seal(self, stream, tag, &sink);
-                    incremental->begin(self, number, 1, secret, once, data, &stream, &sink);
-                    incremental->update(self, stream, bytes(input, 200), output, &sink);
-                    incremental->cancel(self, stream);
-                }
-            } else if (number < LD_X25519) {
-                ld_derivation derivation = {sizeof derivation, 1, secret, data, data, 3, 65536};
-                crypto->derive(self, number, &derivation, output, 64, &sink);
-                for (int at = 0; at < 64; at += 16) note("the derived key", output + at);
-            } else if (number == LD_ED25519) {
-                note_expanded();
-                signatures->public_key(self, number, secret, expected, &sink);
-                signatures->sign(self, number, secret, bytes(input, 200), output, &sink);
-                signatures->verify(
-                    self, number, bytes(expected, 32), bytes(input, 200), bytes(output, 64), &sink);
-            } else {
-                crypto->public_key(self, number, secret, input, &sink);
-                crypto->agree(self, number, secret, bytes(input, 32), output, &sink);
-                note("the shared secret's start", output);
-                note("the shared secret's end", output + 16);
-            }
-            wipe(area, AREA);
-            search(turn ? "stream" : "algorithm", number);
+        getrandom(key, 32, 0);
+        getrandom(nonce, 24, 0);
+        getrandom(input, 200, 0);
+        for (int at = 0; at < 32 && number == LD_ED25519; at++) key[at] = signing_key(at);
+        note("the secret's start", key);
+        note("the secret's end", key + 16);
+        ld_bytes secret = bytes(key, 32), once = bytes(nonce, algorithm->nonce_size), data = bytes(nonce, 16);
+        if (number < LD_HKDF_SHA256) {
+            note("the plaintext's start", input);
+            note("the plaintext's end", input + 184);
+            if (number == LD_AES_256_GCM) note_schedule(key, schedule);
+            for (int again = 0; again < 3; again++)
+                crypto->seal(self, number, secret, once, data, bytes(input, 200), output, tag, &sink);
+            ld_bytes sealed = bytes(output, 200), mark = bytes(tag, 16);
+            crypto->open(self, number, secret, once, data, sealed, mark, expected, &sink);
+            if (memcmp(expected, input, 200)) failures++;
+            tag[0] ^= 1;
+            crypto->open(self, number, secret, once, data, sealed, mark, expected, &sink);
+        } else if (number < LD_X25519) {
+            ld_derivation derivation = {sizeof derivation, 1, secret, data, data, 3, 65536};
+            crypto->derive(self, number, &derivation, output, 64, &sink);
+            for (int at = 0; at < 64; at += 16) note("the derived key", output + at);
+        } else if (number == LD_ED25519) {
+            note_expanded();
+            signatures->public_key(self, number, secret, expected, &sink);
+            signatures->sign(self, number, secret, bytes(input, 200), output, &sink);
+            signatures->verify(
+                self, number, bytes(expected, 32), bytes(input, 200), bytes(output, 64), &sink);
+        } else {
+            crypto->public_key(self, number, secret, input, &sink);
+            crypto->agree(self, number, secret, bytes(input, 32), output, &sink);
+            note("the shared secret's start", output);
+            note("the shared secret's end", output + 16);
         }
+        wipe(area, AREA);
+        search("algorithm", number);
     }
     if (failures) fprintf(stderr, "%d calls failed\n", failures);
     return failures ? 2 : finds ? 1 : 0;

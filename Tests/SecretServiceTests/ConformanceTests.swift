@@ -25,7 +25,7 @@ struct ConformanceTests {
         #expect(store.properties.latency == .interactive)
         #expect(
             store.abilityIDs.sorted() == [
-                "localdata.store.attributes/1", "localdata.store.enumeration/1", "localdata.store.tagged/1",
+                "localdata.store.attributes/1", "localdata.store.enumeration/1",
             ])
     }
 }

@@ -157,23 +157,6 @@ extension FileStore: AttributedBackend {
     }
 }
 
-extension FileStore: TaggedBackend {
-    package func get(_ key: FileKey, _ deliver: (String?, RawSpan) -> Void) throws -> Bool {
-        guard let file = try key.place.open(key.path) else { return false }
-        var tag: String?
-        let state = try file.read(
-            expecting: {
-                let recorded = try key.recorded($0) { try StoredAttributes.recorded(of: file) }
-                try recorded?.refuseExpired()
-                tag = recorded?.versionTag
-                return recorded?.record
-            },
-            recorded: { try StoredAttributes.record(of: file) }, { deliver(tag, $0) })
-        if state == .edited { noteEdit(file.path) }
-        return true
-    }
-}
-
 extension FileStore: BatchBackend {
     /// Applies the changes, all or none, even across a crash: the next process that opens or changes a store of the
     /// same root completes the batch. While it is put in place, readers see part of it.

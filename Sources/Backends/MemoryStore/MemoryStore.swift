@@ -3,7 +3,7 @@ package import LocalDataAPI
 internal import Synchronization
 
 /// Keeps values in memory for the life of the process. The smallest real store, and the model for others.
-final class MemoryStore: EnumerableBackend, TaggedBackend, BatchBackend, ConditionalBackend, WatchableBackend {
+final class MemoryStore: EnumerableBackend, AttributedBackend, BatchBackend, ConditionalBackend, WatchableBackend {
     static let component = ComponentInfo(
         id: "memory", summary: "keeps values in memory until the process ends; each configured store has its own")
 
@@ -43,12 +43,6 @@ final class MemoryStore: EnumerableBackend, TaggedBackend, BatchBackend, Conditi
     func get(_ key: MemoryCell, _ deliver: (RawSpan) -> Void) throws -> Bool {
         guard let data = try key.value?.data else { return false }
         deliver(data.bytes)
-        return true
-    }
-
-    func get(_ key: MemoryCell, _ deliver: (String?, RawSpan) -> Void) throws -> Bool {
-        guard let value = try key.value else { return false }
-        deliver(value.attributes.versionTag, value.data.bytes)
         return true
     }
 

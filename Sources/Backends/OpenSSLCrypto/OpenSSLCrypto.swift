@@ -6,16 +6,13 @@ package import LocalDataAPI
 ///
 /// Algorithms are looked up once per process. If a machine's OpenSSL is configured without one, e.g. with a FIPS
 /// provider, this provider does not offer it.
-package struct OpenSSLCrypto: IncrementalCryptoProvider, SigningProvider {
+package struct OpenSSLCrypto: CryptoProvider, SigningProvider {
     package static let component = ComponentInfo(id: "openssl", summary: "computes with OpenSSL's libcrypto")
 
     package let ciphers: [AuthenticatedCipher]
     package let derivations: [KeyDerivationFunction]
     package let agreements: [KeyAgreement]
     package let signatures: [SignatureAlgorithm]
-
-    /// Every cipher also works in pieces.
-    package var incrementalCiphers: [AuthenticatedCipher] { ciphers }
 
     private let aes256GCM: ProvidedCipher?
     private let chaCha20Poly1305: ProvidedCipher?
@@ -72,16 +69,6 @@ package struct OpenSSLCrypto: IncrementalCryptoProvider, SigningProvider {
         try context.authenticate(data)
         try context.update(ciphertext, into: &plaintext)
         try context.verify(cipher)
-    }
-
-    package func begin(
-        _ direction: CipherDirection, with cipher: AuthenticatedCipher, key: RawSpan, nonce: RawSpan,
-        authenticating data: RawSpan
-    ) throws -> any CipherStream {
-        let context = try CipherContext(provided(cipher))
-        try context.begin(direction, key: key, nonce: nonce)
-        try context.authenticate(data)
-        return OpenSSLStream(direction, cipher, context)
     }
 
     package func deriveKey(
@@ -144,42 +131,6 @@ package struct OpenSSLCrypto: IncrementalCryptoProvider, SigningProvider {
     package func verify(
         _ signature: RawSpan, of message: RawSpan, with publicKey: RawSpan, by algorithm: SignatureAlgorithm
     ) throws { try Ed25519.verify(signature, of: message, with: publicKey) }
-}
-
-/// A cipher in pieces.
-final class OpenSSLStream: CipherStream {
-    private let direction: CipherDirection
-    private let cipher: AuthenticatedCipher
-    private let context: CipherContext
-
-    init(_ direction: CipherDirection, _ cipher: AuthenticatedCipher, _ context: consuming CipherContext) {
-        self.direction = direction
-        self.cipher = cipher
-        self.context = context
-    }
-
-    func update(_ input: RawSpan, into output: inout MutableRawSpan) throws {
-        try context.update(input, into: &output)
-    }
-
-    func seal(tag: inout MutableRawSpan) throws {
-        try require(.seal)
-        try context.finish()
-        try context.takeTag(into: &tag)
-    }
-
-    func open(tag: RawSpan) throws {
-        try require(.open)
-        try context.expect(tag)
-        try context.verify(cipher)
-    }
-
-    private func require(_ direction: CipherDirection) throws(StorageError) {
-        guard self.direction == direction else {
-            throw StorageError(
-                .unsupported, "a stream of \(cipher) was begun to \(self.direction), not to \(direction)")
-        }
-    }
 }
 
 /// OpenSSL's PBKDF2, RFC 8018.

@@ -130,12 +130,6 @@ extension PostgreSQLStore: AttributedBackend {
     }
 }
 
-extension PostgreSQLStore: TaggedBackend {
-    package func get(_ key: PostgreSQLKey, _ deliver: (String?, RawSpan) -> Void) throws -> Bool {
-        try value(key) { deliver($0.versionTag, $1) } != nil
-    }
-}
-
 extension ValueAttributes {
     /// Reads the columns of attributes, beginning at the given one.
     init(_ answer: ResultRows, row: Int, from first: Int32) {

@@ -149,12 +149,6 @@ extension SQLiteStore: AttributedBackend {
     }
 }
 
-extension SQLiteStore: TaggedBackend {
-    package func get(_ key: SQLiteKey, _ deliver: (String?, RawSpan) -> Void) throws -> Bool {
-        try key.read { connection, place in try connection.tagged(place, key.name, deliver) } ?? false
-    }
-}
-
 extension SQLiteStore: ConditionalBackend {
     package func get(_ key: SQLiteKey, _ deliver: (UInt64, ValueAttributes, RawSpan) -> Void) throws -> Bool {
         try key.read { connection, place in

@@ -119,27 +119,6 @@ extension SecretStore: AttributedBackend {
     }
 }
 
-extension SecretStore: TaggedBackend {
-    /// The service has no call for both, so the item's attributes must be the same before and after.
-    package func get(_ key: SecretKey, _ deliver: (String?, RawSpan) -> Void) throws -> Bool {
-        try perform("reading '\(key.address)'") { service in
-            for _ in 0..<16 {
-                guard let item = try find(key, service)?.item,
-                    let before = try service.properties(of: [item]).first ?? nil,
-                    let secret = try service.secret(of: item)
-                else { return false }
-                let after = try service.properties(of: [item]).first ?? nil
-                guard before.modified == after?.modified, before.attributes == after?.attributes else { continue }
-                let tag = ItemAttributesText.attributes(before.attributes[ItemAttributes.kept]).versionTag
-                try read(secret, of: key, service) { deliver(tag, $0) }
-                return true
-            }
-            throw StorageError(
-                .busy, "'\(key.address)' was changed again and again while it was read", hint: "try again")
-        }
-    }
-}
-
 extension SecretStore: EnumerableBackend {
     package func forEachName(
         in place: StorageNamespace, prefix: String, after: String?, limit: Int?, _ body: (String) -> Bool

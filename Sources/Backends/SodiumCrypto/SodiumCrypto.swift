@@ -5,14 +5,13 @@ package import LocalDataAPI
 ///
 /// AES-256-GCM is offered only if the processor has instructions for it: libsodium has no other implementation, since
 /// one with tables would leak keys through timing.
-package struct SodiumCrypto: IncrementalCryptoProvider, SigningProvider {
+package struct SodiumCrypto: CryptoProvider, SigningProvider {
     package static let component = ComponentInfo(id: "sodium", summary: "computes with libsodium")
 
     package let ciphers: [AuthenticatedCipher]
     package let derivations = KeyDerivationFunction.allCases
     package let agreements: [KeyAgreement] = [.x25519]
     package let signatures: [SignatureAlgorithm] = [.ed25519]
-    package let incrementalCiphers: [AuthenticatedCipher] = [.chaCha20Poly1305, .xChaCha20Poly1305]
 
     /// Negative if libsodium could not start, which it tries once per process.
     private static let start = sodium_init()
@@ -68,13 +67,6 @@ package struct SodiumCrypto: IncrementalCryptoProvider, SigningProvider {
             }
         }
         guard status == 0 else { throw SodiumCipher.wrongTag(cipher) }
-    }
-
-    package func begin(
-        _ direction: CipherDirection, with cipher: AuthenticatedCipher, key: RawSpan, nonce: RawSpan,
-        authenticating data: RawSpan
-    ) throws -> any CipherStream {
-        SodiumStream(direction, cipher, key: key, nonce: nonce, authenticating: data)
     }
 
     package func deriveKey(

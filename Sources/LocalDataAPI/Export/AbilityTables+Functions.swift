@@ -62,21 +62,6 @@ func readAttributes(
     }
 }
 
-func readTagged(
-    context: UnsafeMutableRawPointer?, handle: UnsafeMutableRawPointer?, taker: UnsafeMutableRawPointer?,
-    take: (@convention(c) (UnsafeMutableRawPointer?, ld_bytes, ld_bytes) -> Void)?,
-    error: UnsafePointer<ld_error_sink>?
-) -> Int32 {
-    reporting(error) {
-        let found = try ability(context, \.getTagged)(checked(handle)) { tag, value in
-            value.withUnsafeBytes { value in
-                (tag ?? "").withBytes { take?(taker, $0, ld_bytes(data: value.baseAddress, count: value.count)) }
-            }
-        }
-        return found ? LD_OK : LD_ABSENT
-    }
-}
-
 func readPieces(
     context: UnsafeMutableRawPointer?, handle: UnsafeMutableRawPointer?, sink: UnsafePointer<ld_sink>?,
     error: UnsafePointer<ld_error_sink>?

@@ -12,8 +12,6 @@ struct AbilityTables: @unchecked Sendable {
     let attributes = UnsafeRawPointer(
         UnsafePointer.immortal(
             ld_store_attributes(size: UInt32(MemoryLayout<ld_store_attributes>.size), attributes: readAttributes)))
-    let tagged = UnsafeRawPointer(
-        UnsafePointer.immortal(ld_store_tagged(size: UInt32(MemoryLayout<ld_store_tagged>.size), get: readTagged)))
     let streaming = UnsafeRawPointer(
         UnsafePointer.immortal(
             ld_store_streaming(

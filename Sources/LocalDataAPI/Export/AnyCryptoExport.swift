@@ -5,7 +5,6 @@ class AnyCryptoExport {
     let sizes: [Int32: ld_algorithm]
     /// One bit per algorithm with a number below 64, as all ciphers have; checked in every call.
     private let offered: UInt64
-    var incremental: UnsafePointer<ld_crypto_incremental>?
     var signatures: UnsafePointer<ld_crypto_signatures>?
 
     init(_ algorithms: [ld_algorithm]) {
@@ -31,9 +30,6 @@ class AnyCryptoExport {
     func sharedSecret(
         _ privateKey: RawSpan, _ publicKey: RawSpan, _ agreement: KeyAgreement, _ secret: inout MutableRawSpan
     ) throws {}
-    func begin(
-        _ direction: CipherDirection, _ cipher: AuthenticatedCipher, _ key: RawSpan, _ nonce: RawSpan, _ data: RawSpan
-    ) throws -> any CipherStream { throw StorageError(.unsupported) }
     func signingPublicKey(
         _ privateKey: RawSpan, _ algorithm: SignatureAlgorithm, _ publicKey: inout MutableRawSpan
     ) throws {}

@@ -162,7 +162,6 @@ func findCryptoAbility(context: UnsafeMutableRawPointer?, id: ld_bytes) -> Unsaf
     guard let context else { return nil }
     let provider = Unmanaged<AnyCryptoExport>.fromOpaque(context).takeUnretainedValue()
     return switch id.text {
-    case LD_CRYPTO_INCREMENTAL: provider.incremental.map { .init($0) }
     case LD_CRYPTO_SIGNATURES: provider.signatures.map { .init($0) }
     default: nil
     }
@@ -170,88 +169,6 @@ func findCryptoAbility(context: UnsafeMutableRawPointer?, id: ld_bytes) -> Unsaf
 
 func closeCrypto(context: UnsafeMutableRawPointer?) {
     if let context { Unmanaged<AnyCryptoExport>.fromOpaque(context).release() }
-}
-
-// Ciphers in pieces.
-
-/// The stream behind a C pointer.
-private final class StreamBox {
-    let stream: any CipherStream
-    let tagSize: Int
-
-    init(_ stream: any CipherStream, tagSize: Int) {
-        self.stream = stream
-        self.tagSize = tagSize
-    }
-
-    static func box(_ stream: UnsafeMutableRawPointer?) throws -> Unmanaged<StreamBox> {
-        guard let stream else { throw StorageError(.unsupported, "a stream of a cipher is missing") }
-        return Unmanaged<StreamBox>.fromOpaque(stream)
-    }
-}
-
-var incrementalTable: ld_crypto_incremental {
-    ld_crypto_incremental(
-        size: UInt32(MemoryLayout<ld_crypto_incremental>.size), begin: beginStream, update: updateStream,
-        seal: sealStream, open: openStream, cancel: cancelStream)
-}
-
-private func beginStream(
-    context: UnsafeMutableRawPointer?, id: Int32, seals: Int32, key: ld_bytes, nonce: ld_bytes, data: ld_bytes,
-    stream: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, error: UnsafePointer<ld_error_sink>?
-) -> Int32 {
-    withProvider(context, error) { provider in
-        let cipher = try provider.cipher(id, key, nonce)
-        guard let stream, (provider.sizes[id]?.flags ?? 0) & LD_ALGORITHM_INCREMENTAL != 0 else {
-            throw StorageError(.unsupported, "the provider does not offer \(cipher) in pieces")
-        }
-        let begun = try provider.begin(
-            seals != 0 ? .seal : .open, cipher, key.bytes().bytes, nonce.bytes().bytes, data.bytes().bytes)
-        stream.pointee = Unmanaged.passRetained(StreamBox(begun, tagSize: cipher.tagSize)).toOpaque()
-    }
-}
-
-private func updateStream(
-    context: UnsafeMutableRawPointer?, stream: UnsafeMutableRawPointer?, input: ld_bytes,
-    bytes: UnsafeMutableRawPointer?, error: UnsafePointer<ld_error_sink>?
-) -> Int32 {
-    reporting(error) {
-        let bytes = try output(bytes, input.count)
-        var span = bytes.mutableBytes
-        try StreamBox.box(stream).takeUnretainedValue().stream.update(input.bytes().bytes, into: &span)
-        return LD_OK
-    }
-}
-
-private func sealStream(
-    context: UnsafeMutableRawPointer?, stream: UnsafeMutableRawPointer?, tag: UnsafeMutableRawPointer?,
-    error: UnsafePointer<ld_error_sink>?
-) -> Int32 {
-    reporting(error) {
-        let box = try StreamBox.box(stream).takeRetainedValue()
-        let tag = try output(tag, box.tagSize)
-        var span = tag.mutableBytes
-        try box.stream.seal(tag: &span)
-        return LD_OK
-    }
-}
-
-private func openStream(
-    context: UnsafeMutableRawPointer?, stream: UnsafeMutableRawPointer?, tag: ld_bytes,
-    error: UnsafePointer<ld_error_sink>?
-) -> Int32 {
-    reporting(error) {
-        let box = try StreamBox.box(stream).takeRetainedValue()
-        guard tag.count == box.tagSize else {
-            throw StorageError(.unsupported, "the cipher has tags of \(box.tagSize) bytes; found \(tag.count)")
-        }
-        try box.stream.open(tag: tag.bytes().bytes)
-        return LD_OK
-    }
-}
-
-private func cancelStream(context: UnsafeMutableRawPointer?, stream: UnsafeMutableRawPointer?) {
-    if let stream { Unmanaged<StreamBox>.fromOpaque(stream).release() }
 }
 
 // Signatures.

@@ -6,14 +6,12 @@ final class CryptoExport<Provider: CryptoProvider>: AnyCryptoExport {
 
     init(_ provider: Provider) {
         self.provider = provider
-        let incremental = (provider as? any IncrementalCryptoProvider)?.incrementalCiphers ?? []
         let signatures = (provider as? any SigningProvider)?.signatures ?? []
         algorithms =
             provider.ciphers.map { cipher in
                 ld_algorithm(
                     size: UInt32(MemoryLayout<ld_algorithm>.size), id: cipher.id, key_size: UInt32(cipher.keySize),
-                    nonce_size: UInt32(cipher.nonceSize), tag_size: UInt32(cipher.tagSize),
-                    flags: incremental.contains(cipher) ? LD_ALGORITHM_INCREMENTAL : 0,
+                    nonce_size: UInt32(cipher.nonceSize), tag_size: UInt32(cipher.tagSize), flags: 0,
                     largest: cipher.largestPlaintext)
             }
             + provider.derivations.map {
@@ -32,7 +30,6 @@ final class CryptoExport<Provider: CryptoProvider>: AnyCryptoExport {
                     tag_size: 0, flags: 0, largest: 0)
             }
         super.init(algorithms)
-        if !incremental.isEmpty { self.incremental = .immortal(incrementalTable) }
         if !signatures.isEmpty { self.signatures = .immortal(signatureTable) }
     }
 
@@ -98,13 +95,6 @@ final class CryptoExport<Provider: CryptoProvider>: AnyCryptoExport {
     override func sharedSecret(
         _ privateKey: RawSpan, _ publicKey: RawSpan, _ agreement: KeyAgreement, _ secret: inout MutableRawSpan
     ) throws { try provider.sharedSecret(of: privateKey, with: publicKey, by: agreement, into: &secret) }
-
-    override func begin(
-        _ direction: CipherDirection, _ cipher: AuthenticatedCipher, _ key: RawSpan, _ nonce: RawSpan, _ data: RawSpan
-    ) throws -> any CipherStream {
-        guard let provider = provider as? any IncrementalCryptoProvider else { throw StorageError(.unsupported) }
-        return try provider.begin(direction, with: cipher, key: key, nonce: nonce, authenticating: data)
-    }
 
     override func signingPublicKey(
         _ privateKey: RawSpan, _ algorithm: SignatureAlgorithm, _ publicKey: inout MutableRawSpan

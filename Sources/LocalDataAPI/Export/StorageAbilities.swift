@@ -31,7 +31,6 @@ struct StorageAbilities {
 
     @Deferred var enumeration: Enumeration?
     @Deferred var attributes: ((Handle) throws -> ValueAttributes?)?
-    @Deferred var getTagged: ((Handle, (String?, RawSpan) -> Void) throws -> Bool)?
     @Deferred var streaming: Streaming?
     @Deferred var apply: ((UnsafeBufferPointer<UnsafePointer<ld_operation>?>) throws -> Void)?
     @Deferred var watching: Watching?
@@ -57,7 +56,6 @@ struct StorageAbilities {
     init<Backend: StorageBackend>(of backend: Backend) {
         _enumeration = Deferred { (backend as? any EnumerableBackend).map { Self.enumeration($0) } }
         _attributes = Deferred { (backend as? any AttributedBackend).map { Self.attributes($0) } }
-        _getTagged = Deferred { (backend as? any TaggedBackend).map { Self.tagging($0) } }
         _streaming = Deferred { (backend as? any StreamingBackend).map { Self.streaming($0) } }
         _apply = Deferred { (backend as? any BatchBackend).map { Self.batch($0) } }
         _watching = Deferred { (backend as? any WatchableBackend).map { Self.watching($0) } }
@@ -77,7 +75,6 @@ struct StorageAbilities {
         switch id {
         case LD_STORE_ENUMERATION where names != nil: AbilityTables.shared.enumeration
         case LD_STORE_ATTRIBUTES where attributes != nil: AbilityTables.shared.attributes
-        case LD_STORE_TAGGED where getTagged != nil: AbilityTables.shared.tagged
         case LD_STORE_STREAMING where read != nil: AbilityTables.shared.streaming
         case LD_STORE_BATCH where apply != nil: AbilityTables.shared.batch
         case LD_STORE_WATCH where watch != nil: AbilityTables.shared.watch
@@ -104,12 +101,6 @@ struct StorageAbilities {
         _ backend: Backend
     ) -> (Handle) throws -> ValueAttributes? {
         { try backend.attributes(of: KeyBox<Backend.Key>.key($0)) }
-    }
-
-    private static func tagging<Backend: TaggedBackend>(
-        _ backend: Backend
-    ) -> (Handle, (String?, RawSpan) -> Void) throws -> Bool {
-        { try backend.get(KeyBox<Backend.Key>.key($0), $1) }
     }
 
     private static func streaming<Backend: StreamingBackend>(_ backend: Backend) -> Streaming {

@@ -86,7 +86,7 @@ package struct ConformanceCheck: Sendable {
 
     private static let providers =
         cryptoLifecycle + cryptoVectors + cryptoCiphers + cryptoRefusals + cryptoBoundary + cryptoDerivations
-        + cryptoRandom + cryptoAgreements + cryptoSignatures + cryptoStreams + cryptoSecrets
+        + cryptoRandom + cryptoAgreements + cryptoSignatures + cryptoSecrets
 
     private static let transports =
         syncLifecycle + syncRecords + syncOrder + syncPositions + syncRemovals + syncDevices + syncNotices

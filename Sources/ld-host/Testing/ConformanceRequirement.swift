@@ -32,7 +32,6 @@ struct ConformanceRequirement: Sendable {
     static let expiry = ability(LD_STORE_EXPIRY, "expiry")
     static let lock = ability(LD_STORE_LOCK, "locks")
     static let check = ability(LD_STORE_CHECK, "checks")
-    static let tagged = ability(LD_STORE_TAGGED, "version tags")
     static let verification = ability(LD_STORE_VERIFICATION, "verification")
     static let wiping = ability(LD_STORE_WIPING, "wiping")
 

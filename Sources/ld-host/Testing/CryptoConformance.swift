@@ -1,8 +1,7 @@
 public import LocalDataAPI
 internal import LocalDataHost
 
-/// Tests every promise of `CryptoProvider` and, for a provider that offers them, of `SigningProvider` and of ciphers in
-/// pieces.
+/// Tests every promise of `CryptoProvider` and, for a provider that offers signatures, of `SigningProvider`.
 ///
 /// ```swift
 /// @Test func conforms() async throws {

@@ -46,18 +46,4 @@ enum BrokenAttributes {
             try super.attributes(of: key) ?? ValueAttributes(size: 0)
         }
     }
-
-    final class ForgetsMissingTags: CorrectStore, @unchecked Sendable {
-        private let tags = Mutex<[StorageAddress: String]>([:])
-
-        override func get(_ key: StorageAddress, _ deliver: (String?, RawSpan) -> Void) throws -> Bool {
-            try super.get(key) { tag, value in
-                deliver(
-                    tags.withLock { tags in
-                        tags[key] = tag ?? tags[key]
-                        return tags[key]
-                    }, value)
-            }
-        }
-    }
 }

@@ -55,7 +55,6 @@ struct BrokenStore: Sendable, CustomTestStringConvertible {
         BrokenStore("enumeration.concurrent", BrokenEnumeration.ListsByIndex.self),
         BrokenStore("attributes.kept", BrokenAttributes.DropsAppVersion.self),
         BrokenStore("attributes.replaced", BrokenAttributes.MergesWithOld.self),
-        BrokenStore("attributes.tagged", BrokenAttributes.ForgetsMissingTags.self),
         BrokenStore("attributes.measured", BrokenAttributes.TellsSeconds.self),
         BrokenStore("attributes.absent", BrokenAttributes.InventsAttributes.self),
         BrokenStore("streaming.write", BrokenStreaming.LosesTheLastByte.self),

@@ -68,7 +68,7 @@ import Testing
         #expect(crypto.offers(.chaCha20Poly1305) && crypto.offers(.hkdfSHA256))
         #expect(!crypto.offers(.aes256GCM) && !crypto.offers(.argon2id))
         #expect(crypto.algorithms.keys.contains(77), "an algorithm of a later host does no harm")
-        #expect(crypto.incremental == nil && crypto.signatures == nil)
+        #expect(crypto.signatures == nil)
         var bytes = [UInt8](repeating: 0, count: 4)
         try bytes.withUnsafeMutableBytes { try crypto.random(into: $0) }
         #expect(bytes == [1, 2, 3, 4])
@@ -76,16 +76,13 @@ import Testing
     }
 
     @Test(
-        "ciphers in pieces and signatures are not offered by a table that is short or has no functions",
-        arguments: [
-            "CRYPTO_NULL_PIECES=8", "CRYPTO_NULL_PIECES=sizeof(ld_crypto_incremental)",
-            "CRYPTO_NULL_PIECES=sizeof(ld_crypto_signatures)",
-        ])
-    func brokenPieces(_ variant: String) throws {
+        "signatures are not offered by a table that is short or has no functions",
+        arguments: ["CRYPTO_NULL_ABILITY=8", "CRYPTO_NULL_ABILITY=sizeof(ld_crypto_signatures)"])
+    func brokenSignatures(_ variant: String) throws {
         let fixture = try FixtureBuilder()
         defer { fixture.remove() }
         let crypto = try Self.open(try Self.build(fixture, variant))
-        #expect(crypto.incremental == nil && crypto.signatures == nil && !crypto.offers(.ed25519))
+        #expect(crypto.signatures == nil && !crypto.offers(.ed25519))
     }
 
     @Test("a provider that does not open reports its own error, and a store is not a provider")

@@ -19,13 +19,12 @@
 
 typedef struct provider {
     ld_crypto table;
-    ld_crypto_incremental pieces;
     ld_crypto_signatures signatures;
     const ld_algorithm *list[16];
     ld_algorithm algorithms[16];
     char breaks[64];
     const ld_host_log *log;
-    int streams;
+    int calls;
     int poisoned;
 } provider;
 
@@ -86,7 +85,7 @@ static ld_status seal(
         NULL, known(self, id), key, nonce, data, plaintext, ciphertext, tag, error);
     if (is(self, "forgets-last") && plaintext.count == 4097 && status == LD_OK) ((char *)ciphertext)[4096] ^= 1;
     if (is(self, "goes-wrong") && plaintext.count == 500 && self->poisoned == id) ((char *)tag)[0] ^= 1;
-    if (is(self, "counts") && status == LD_OK && plaintext.count == 99) ((char *)tag)[0] ^= (char)++self->streams;
+    if (is(self, "counts") && status == LD_OK && plaintext.count == 99) ((char *)tag)[0] ^= (char)++self->calls;
     if (is(self, "loud-success") && error != NULL && status == LD_OK) {
         error->report(error->context, LD_ERROR_UNKNOWN, (ld_bytes)TEXT("all is well"), (ld_bytes){0});
     }
@@ -149,7 +148,7 @@ static ld_status derive(
     if (is(self, "hkdf-sha512") && id == LD_HKDF_SHA512) ((unsigned char *)output)[0] ^= 1;
     if (is(self, "pbkdf2-sha512") && id == LD_PBKDF2_HMAC_SHA512) ((unsigned char *)output)[0] ^= 1;
     if (is(self, "argon2id") && id == LD_ARGON2ID) ((unsigned char *)output)[0] ^= 1;
-    if (is(self, "counts-keys") && count == 48) ((unsigned char *)output)[0] ^= (unsigned char)++self->streams;
+    if (is(self, "counts-keys") && count == 48) ((unsigned char *)output)[0] ^= (unsigned char)++self->calls;
     if (is(self, "terminates")) ((unsigned char *)output)[count] = 0;
     if (is(self, "shared-memory") && id == LD_HKDF_SHA256 && count == 32) {
         memcpy(shared, output, count);
@@ -225,70 +224,6 @@ static ld_status agree(
     return status;
 }
 
-/* ------------------------------------------------------------------ ciphers in pieces --------------------------- */
-
-typedef struct stream {
-    void *inner;
-    size_t done;
-} stream;
-
-static ld_status begin_stream(
-    void *context, ld_algorithm_id id, int32_t seals, ld_bytes key, ld_bytes nonce, ld_bytes data, void **result,
-    const ld_error_sink *error) {
-    provider *self = context;
-    static _Thread_local stream only;
-    unsigned char copy[64];
-    twist(self, id, &key, &nonce, &data, 0, copy);
-    if (is(self, "keeps-streams") && self->streams >= 500) return refuse(error, LD_ERROR_BUSY, "too many streams");
-    if (is(self, "short-stream-keys") && key.count == 31) {
-        memset(copy, 0, 32);
-        memcpy(copy, key.data, 31);
-        key = (ld_bytes){copy, 32};
-    }
-    stream *begun = is(self, "one-stream") ? &only : malloc(sizeof *begun);
-    ld_status status = correct_pieces.begin(NULL, id, seals, key, nonce, data, &begun->inner, error);
-    begun->done = 0;
-    if (status == LD_OK) self->streams++;
-    if (status != LD_OK && begun != &only) free(begun);
-    *result = begun;
-    return status;
-}
-
-static ld_status update_stream(void *context, void *from, ld_bytes input, void *output, const ld_error_sink *error) {
-    stream *stream = from;
-    ld_status status = correct_pieces.update(NULL, stream->inner, input, output, error);
-    if (is(context, "block-starts") && stream->done % 64 == 33 && input.count > 0) ((unsigned char *)output)[0] ^= 1;
-    stream->done += input.count;
-    return status;
-}
-
-static ld_status end(provider *self, stream *stream, ld_status status) {
-    self->streams--;
-    stream->inner = NULL;
-    if (!is(self, "one-stream")) free(stream);
-    return status;
-}
-
-static ld_status seal_stream(void *context, void *from, void *tag, const ld_error_sink *error) {
-    stream *stream = from;
-    return end(context, stream, correct_pieces.seal(NULL, stream->inner, tag, error));
-}
-
-static ld_status open_stream(void *context, void *from, ld_bytes tag, const ld_error_sink *error) {
-    stream *stream = from;
-    int believes = is(context, "believes") && tag.count == 16;
-    ld_status status = correct_pieces.open(NULL, stream->inner, tag, believes ? NULL : error);
-    return end(context, stream, believes ? LD_OK : status);
-}
-
-static void cancel_stream(void *context, void *from) {
-    stream *stream = from;
-    provider *self = context;
-    if (stream->inner != NULL) correct_pieces.cancel(NULL, stream->inner);
-    end(self, stream, LD_OK);
-    if (is(self, "keeps-streams")) self->streams++;
-}
-
 /* ------------------------------------------------------------------ signatures ---------------------------------- */
 
 static ld_status signing_public_key(
@@ -315,7 +250,7 @@ static ld_status sign(
     ld_status status = correct_signatures.sign(NULL, id, private_key, message, signature, error);
     if (is(self, "ed25519") && status == LD_OK && message.count == 2) ((unsigned char *)signature)[0] ^= 1;
     if (is(self, "counts-signatures") && message.count == 66) {
-        ((unsigned char *)signature)[0] ^= (unsigned char)++self->streams;
+        ((unsigned char *)signature)[0] ^= (unsigned char)++self->calls;
     }
     return status;
 }
@@ -352,10 +287,8 @@ static ld_status verify(
 
 static const void *extension(void *context, ld_bytes id) {
     provider *self = context;
-    const void *found = correct_provider.extension(NULL, id);
-    if (is(self, "any-ability") && id.count < 20) return &self->pieces;
-    if (found == &correct_signatures) return is(self, "no-signatures") ? NULL : &self->signatures;
-    return found != NULL && !is(self, "no-pieces") ? &self->pieces : NULL;
+    if (is(self, "any-ability") && id.count < 20) return &self->signatures;
+    return correct_provider.extension(NULL, id) != NULL && !is(self, "no-signatures") ? &self->signatures : NULL;
 }
 
 static void close_provider(void *context) {
@@ -386,10 +319,6 @@ static ld_status open_provider(
     }
     is_shut_down = 0;
     self->log = host->extension(host->context, (ld_bytes)TEXT(LD_HOST_LOG));
-    self->pieces = (ld_crypto_incremental){
-        .size = sizeof self->pieces, .begin = begin_stream, .update = update_stream, .seal = seal_stream,
-        .open = open_stream, .cancel = cancel_stream,
-    };
     self->signatures = (ld_crypto_signatures){
         .size = sizeof self->signatures, .public_key = signing_public_key, .sign = sign, .verify = verify,
     };

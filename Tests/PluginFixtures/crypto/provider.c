@@ -213,57 +213,6 @@ static ld_status agree(
     return ready ? refuse(error, LD_ERROR_SECURITY, "the public key has a small order") : failed(error);
 }
 
-/* ------------------------------------------------------------------ ciphers in pieces --------------------------- */
-
-static ld_status begin_stream(
-    void *self, ld_algorithm_id algorithm, int32_t seals, ld_bytes key, ld_bytes nonce, ld_bytes data, void **stream,
-    const ld_error_sink *error) {
-    (void)self;
-    if (!fits(algorithm, key, nonce, error)) return LD_FAILED;
-    if (algorithm == LD_XCHACHA20_POLY1305) return unsupported(error, "the cipher is not offered in pieces");
-    *stream = begun(algorithm, seals != 0, key, nonce, data);
-    return *stream != NULL ? LD_OK : failed(error);
-}
-
-static ld_status update_stream(void *self, void *stream, ld_bytes input, void *output, const ld_error_sink *error) {
-    (void)self;
-    int count;
-    if (input.count == 0) return LD_OK;
-    return EVP_CipherUpdate(stream, output, &count, input.data, (int)input.count) == 1 ? LD_OK : failed(error);
-}
-
-static ld_status seal_stream(void *self, void *stream, void *tag, const ld_error_sink *error) {
-    (void)self;
-    unsigned char rest[16];
-    int count;
-    int done = EVP_CipherFinal_ex(stream, rest, &count) == 1 &&
-               EVP_CIPHER_CTX_ctrl(stream, EVP_CTRL_AEAD_GET_TAG, 16, tag) == 1;
-    EVP_CIPHER_CTX_free(stream);
-    return done ? LD_OK : failed(error);
-}
-
-static ld_status open_stream(void *self, void *stream, ld_bytes tag, const ld_error_sink *error) {
-    (void)self;
-    unsigned char rest[16];
-    int count;
-    int opens = tag.count == 16 && EVP_CIPHER_CTX_ctrl(stream, EVP_CTRL_AEAD_SET_TAG, 16, (void *)tag.data) == 1 &&
-                EVP_CipherFinal_ex(stream, rest, &count) == 1;
-    EVP_CIPHER_CTX_free(stream);
-    if (opens) return LD_OK;
-    if (tag.count != 16) return unsupported(error, "the tag has a wrong size");
-    return refuse(error, LD_ERROR_CANNOT_OPEN, "the tag does not fit what was sealed");
-}
-
-static void cancel_stream(void *self, void *stream) {
-    (void)self;
-    EVP_CIPHER_CTX_free(stream);
-}
-
-const ld_crypto_incremental correct_pieces = {
-    .size = sizeof correct_pieces, .begin = begin_stream, .update = update_stream, .seal = seal_stream,
-    .open = open_stream, .cancel = cancel_stream,
-};
-
 /* ------------------------------------------------------------------ signatures ---------------------------------- */
 
 static ld_status signing_public_key(
@@ -312,23 +261,20 @@ static int is(ld_bytes id, const char *name) {
 
 static const void *extension(void *self, ld_bytes id) {
     (void)self;
-    if (is(id, LD_CRYPTO_SIGNATURES)) return &correct_signatures;
-    return is(id, LD_CRYPTO_INCREMENTAL) ? &correct_pieces : NULL;
+    return is(id, LD_CRYPTO_SIGNATURES) ? &correct_signatures : NULL;
 }
 
-#define CIPHER(number, nonce, most, marks)                                                              \
+#define CIPHER(number, nonce)                                                                            \
     &(const ld_algorithm) {                                                                              \
         .size = sizeof(ld_algorithm), .id = number, .key_size = 32, .nonce_size = nonce, .tag_size = 16, \
-        .flags = marks, .largest = most                                                                  \
+        .largest = 1u << 30                                                                              \
     }
 #define OTHER(number, key, most) \
     &(const ld_algorithm) { .size = sizeof(ld_algorithm), .id = number, .key_size = key, .largest = most }
 
 /* OpenSSL takes the size of a piece as an int, so the limit is lower than a standard's. */
 static const ld_algorithm *const algorithms[] = {
-    CIPHER(LD_AES_256_GCM, 12, 1u << 30, LD_ALGORITHM_INCREMENTAL),
-    CIPHER(LD_CHACHA20_POLY1305, 12, 1u << 30, LD_ALGORITHM_INCREMENTAL),
-    CIPHER(LD_XCHACHA20_POLY1305, 24, 1u << 30, 0),
+    CIPHER(LD_AES_256_GCM, 12), CIPHER(LD_CHACHA20_POLY1305, 12), CIPHER(LD_XCHACHA20_POLY1305, 24),
     OTHER(LD_HKDF_SHA256, 0, 8160), OTHER(LD_PBKDF2_HMAC_SHA256, 0, 1u << 30), OTHER(LD_ARGON2ID, 0, 1u << 30),
     OTHER(LD_HKDF_SHA512, 0, 16320), OTHER(LD_PBKDF2_HMAC_SHA512, 0, 1u << 30),
     OTHER(LD_X25519, 32, 0), OTHER(LD_ED25519, 32, 0),

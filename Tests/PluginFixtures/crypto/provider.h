@@ -8,9 +8,8 @@
 
 #define TEXT(literal) {literal, sizeof(literal) - 1}
 
-/* A correct provider with every algorithm; all ciphers except XChaCha20-Poly1305 also work in pieces. */
+/* A correct provider with every algorithm. */
 extern const ld_crypto correct_provider;
-extern const ld_crypto_incremental correct_pieces;
 extern const ld_crypto_signatures correct_signatures;
 
 /* Reports a failure and returns LD_FAILED. */

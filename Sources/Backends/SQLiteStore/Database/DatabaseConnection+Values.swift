@@ -27,22 +27,6 @@ extension DatabaseConnection {
         return true
     }
 
-    /// Passes a whole value with its version tag; `false` if absent.
-    ///
-    /// - Throws: `corrupt` for a value whose bytes do not match its checksum; `ValueExpired`.
-    func tagged(
-        _ place: Int64, _ name: UnsafeRawBufferPointer, _ deliver: (String?, RawSpan) -> Void
-    ) throws -> Bool {
-        let statement = try statement(.described)
-        statement.bind(1, place)
-        statement.bind(2, text: name)
-        guard try statement.step() else { return false }
-        try Self.refuseExpired(statement)
-        let tag = statement.text(5)
-        try pass(statement, name) { deliver(tag, $0) }
-        return true
-    }
-
     /// Passes a whole value with the mark of its last write and its attributes; `false` if absent.
     ///
     /// - Throws: `corrupt` for a value whose bytes do not match its checksum; `ValueExpired`.

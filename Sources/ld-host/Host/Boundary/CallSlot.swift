@@ -12,7 +12,7 @@ internal import Synchronization
 struct CallSlot: ~Copyable {
     /// What a call's sinks receive.
     enum Receiver: UInt8 {
-        case nothing, value, tagged, revisioned, pieces, source, attributes, values, conflicts, records
+        case nothing, value, revisioned, pieces, source, attributes, values, conflicts, records
     }
 
     private let index: UInt

@@ -190,25 +190,6 @@ private func takeValue(
     return 0
 }
 
-/// A value and its version tag.
-struct ReceivedTagged {
-    var value: Data?
-    var tag: String?
-}
-
-func takeTagged(context: UnsafeMutableRawPointer?, tag: ld_bytes, bytes: ld_bytes) {
-    guard let slot = CallSlot.running(context, .tagged), let receiver = slot.pointee.receiver else { return }
-    let received = receiver.assumingMemoryBound(to: ReceivedTagged.self)
-    take(bytes, slot, &received.pointee.value)
-    if tag.count != 0 {
-        let longest = ld_attributes.longestText
-        guard (1...longest).contains(tag.count), let text = tag.text else {
-            return slot.pointee.reportViolation("it passed an unusable version tag: \(tag.flaw(atMost: longest))")
-        }
-        received.pointee.tag = text
-    }
-}
-
 /// A value with its revision and attributes.
 struct ReceivedRevisioned {
     var revision: UInt64 = 0

@@ -10,7 +10,6 @@ package final class LoadedAbilities: Sendable {
 
     private let enumerationSlot = AbilitySlot<ld_store_enumeration>()
     private let attributesSlot = AbilitySlot<ld_store_attributes>()
-    private let taggedSlot = AbilitySlot<ld_store_tagged>()
     private let streamingSlot = AbilitySlot<ld_store_streaming>()
     private let batchSlot = AbilitySlot<ld_store_batch>()
     private let watchSlot = AbilitySlot<ld_store_watch>()
@@ -41,10 +40,6 @@ package final class LoadedAbilities: Sendable {
         attributesSlot.table {
             find(LD_STORE_ATTRIBUTES, ld_store_attributes(), ld_store_attributes_least_size) { $0.attributes != nil }
         }
-    }
-
-    package var tagged: ld_store_tagged? {
-        taggedSlot.table { find(LD_STORE_TAGGED, ld_store_tagged(), ld_store_tagged_least_size) { $0.get != nil } }
     }
 
     package var streaming: ld_store_streaming? {
@@ -126,9 +121,8 @@ package final class LoadedAbilities: Sendable {
     var ids: [String] {
         [
             (LD_STORE_ENUMERATION, enumeration != nil), (LD_STORE_ATTRIBUTES, attributes != nil),
-            (LD_STORE_TAGGED, tagged != nil),
-            (LD_STORE_STREAMING, streaming != nil), (LD_STORE_BATCH, batch != nil),
-            (LD_STORE_WATCH, watch != nil), (LD_STORE_TRANSACTIONS, transactions != nil),
+            (LD_STORE_STREAMING, streaming != nil), (LD_STORE_BATCH, batch != nil), (LD_STORE_WATCH, watch != nil),
+            (LD_STORE_TRANSACTIONS, transactions != nil),
             (LD_STORE_CHECK, check != nil), (LD_STORE_REPAIR, repair != nil),
             (LD_STORE_VERIFICATION, verification != nil), (LD_STORE_WIPING, wiping != nil),
             (LD_STORE_BULK, bulk != nil), (LD_STORE_CONDITIONAL, conditional != nil),

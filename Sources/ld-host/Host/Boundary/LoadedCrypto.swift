@@ -9,8 +9,6 @@ package final class LoadedCrypto: Sendable {
     package let table: ld_crypto
     /// The offered algorithms, by number.
     package let algorithms: [Int32: ld_algorithm]
-    /// The table of ciphers in pieces, if the provider offers any.
-    package let incremental: ld_crypto_incremental?
     /// The table of signatures, if the provider offers any.
     package let signatures: ld_crypto_signatures?
     /// The component's id, for errors.
@@ -72,9 +70,6 @@ package final class LoadedCrypto: Sendable {
             let pointer = identity.site("extension").plain { id.withBytes { table.extension?(table.`self`, $0) } }
             var found = empty
             return BoundaryStruct.copy(pointer, into: &found, least: least) && isComplete(found) ? found : nil
-        }
-        incremental = find(LD_CRYPTO_INCREMENTAL, ld_crypto_incremental(), ld_crypto_incremental_least_size) {
-            $0.begin != nil && $0.update != nil && $0.seal != nil && $0.open != nil && $0.cancel != nil
         }
         signatures = find(LD_CRYPTO_SIGNATURES, ld_crypto_signatures(), ld_crypto_signatures_least_size) {
             $0.public_key != nil && $0.sign != nil && $0.verify != nil

@@ -100,23 +100,11 @@ extension LoadedStore {
     /// A value and its version tag, both of the same write; `nil` if there is no value. The tag is unknown if the store
     /// keeps no attributes.
     package func tagged(_ handle: StoreHandle) throws(StorageError) -> (value: Data, tag: String?)? {
-        guard let tagged = abilities.tagged else { return try taggedInTwoCalls(handle) }
-        var received = ReceivedTagged()
-        let call = site("tagged get")
-        let status = try discardingExpired(handle, absent: LD_ABSENT) { () throws(StorageError) in
-            try call.receiving(.tagged, &received, .current) { slot in
-                tagged.get(table.`self`, handle.pointer, slot.pointee.number, takeTagged, slot.pointee.error)
-            }
-        }
-        guard (status == LD_OK) == (received.value != nil) else {
-            throw call.violation("it returned status \(status) and passed \(received.value == nil ? "no" : "a") value")
-        }
-        return received.value.map { ($0, received.tag) }
-    }
-
-    /// The same of a store without the ability: the attributes that hold before and after the value is read.
-    private func taggedInTwoCalls(_ handle: StoreHandle) throws(StorageError) -> (value: Data, tag: String?)? {
         guard abilities.attributes != nil else { return try get(handle).map { ($0, nil) } }
+        guard abilities.conditional == nil else {
+            return try revisioned(handle).map { ($0.data, $0.attributes.versionTag) }
+        }
+        // Attributes that are the same before and after the value is read are the value's.
         for _ in 0..<16 {
             let before = try attributes(of: handle)
             guard let value = try get(handle) else { return nil }

@@ -134,47 +134,6 @@ extension LoadedCrypto {
             try verify(signature, of: message, with: publicKey, by: algorithm)
         }
     }
-
-    /// Seals in pieces.
-    package func seal(
-        pieces: [Data], with cipher: AuthenticatedCipher, key: Data, nonce: Data, authenticating data: Data
-    ) throws(StorageError) -> (ciphertext: Data, tag: Data) {
-        let stream = try begin(.seal, cipher, key, nonce, data)
-        let ciphertext = try transform(pieces, by: stream)
-        var tag = Data(count: cipher.tagSize)
-        try tag.lendMutably { (tag) throws(StorageError) in try stream.seal(tag: tag) }
-        return (ciphertext, tag)
-    }
-
-    /// Opens in pieces.
-    package func open(
-        pieces: [Data], tag: Data, with cipher: AuthenticatedCipher, key: Data, nonce: Data, authenticating data: Data
-    ) throws(StorageError) -> Data {
-        let stream = try begin(.open, cipher, key, nonce, data)
-        let plaintext = try transform(pieces, by: stream)
-        try tag.lend { (tag) throws(StorageError) in try stream.open(tag: tag) }
-        return plaintext
-    }
-
-    private func begin(
-        _ direction: CipherDirection, _ cipher: AuthenticatedCipher, _ key: Data, _ nonce: Data, _ data: Data
-    ) throws(StorageError) -> LoadedCipherStream {
-        try Data.lend(key, nonce, data) { (key, nonce, data) throws(StorageError) in
-            try begin(direction, with: cipher, key: key, nonce: nonce, authenticating: data)
-        }
-    }
-
-    private func transform(_ pieces: [Data], by stream: LoadedCipherStream) throws(StorageError) -> Data {
-        var result = Data()
-        for piece in pieces {
-            var output = Data(count: piece.count)
-            try output.lendMutably { (output) throws(StorageError) in
-                try piece.lend { (piece) throws(StorageError) in try stream.update(piece, into: output) }
-            }
-            result += output
-        }
-        return result
-    }
 }
 
 extension Data {

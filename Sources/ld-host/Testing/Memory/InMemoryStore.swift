@@ -6,7 +6,7 @@ internal import Synchronization
 /// A store in memory with every ability, for tests of code that uses a store. Every instance has its own values.
 ///
 /// It is open: override a method to create a store that misbehaves in exactly one way.
-open class InMemoryStore: EnumerableBackend, TaggedBackend, StreamingBackend, BatchBackend, BulkBackend,
+open class InMemoryStore: EnumerableBackend, AttributedBackend, StreamingBackend, BatchBackend, BulkBackend,
     ConditionalBackend, ExpiringBackend, LockingBackend, WatchableBackend, TransactionalBackend, @unchecked Sendable
 {
     // Unchecked because it is open: its own state is constant and synchronized, and subclasses must synchronize theirs.
@@ -73,13 +73,6 @@ open class InMemoryStore: EnumerableBackend, TaggedBackend, StreamingBackend, Ba
 
     /// The attributes of a value.
     open func attributes(of key: StorageAddress) throws -> ValueAttributes? { try contents.entry(key)?.attributes }
-
-    /// Passes the whole value and its version tag.
-    open func get(_ key: StorageAddress, _ deliver: (_ versionTag: String?, _ value: RawSpan) -> Void) throws -> Bool {
-        guard let entry = try contents.entry(key) else { return false }
-        deliver(entry.attributes.versionTag, entry.data.bytes)
-        return true
-    }
 
     /// Passes the value in pieces of 64 KiB.
     open func read(_ key: StorageAddress, _ body: (RawSpan) -> Bool) throws -> Bool {

@@ -41,10 +41,6 @@ extension ConformanceRequirement {
         $0.signatures == nil ? "the provider does not offer signatures" : nil
     }
 
-    static let streams = provider {
-        $0.incremental == nil ? "the provider does not offer ciphers in pieces" : nil
-    }
-
     /// The process may be copied by fork(2), because no other code runs in it.
     static let ownProcess = ConformanceRequirement { subject, _ in
         subject.peer == nil ? "fork needs a process of the kit's own: run ld-host plugins test FILE" : nil

@@ -26,11 +26,6 @@ final class ProviderUnderTest: Sendable {
     /// The derivations that it declares.
     var derivations: [KeyDerivationFunction] { KeyDerivationFunction.allCases.filter(crypto.offers) }
 
-    /// The ciphers that it declares for pieces.
-    var incrementalCiphers: [AuthenticatedCipher] {
-        ciphers.filter { (crypto.algorithms[$0.id]?.flags ?? 0) & LD_ALGORITHM_INCREMENTAL != 0 }
-    }
-
     /// Whether it declares key agreement.
     var agrees: Bool { crypto.algorithms[KeyAgreement.x25519.rawValue] != nil }
 

@@ -118,7 +118,6 @@ import Testing
             #expect(names == ["p1"])
         case "places": try store.forEachPlace { _ in true }
         case "attributes": _ = try store.attributes(of: handle)
-        case "tagged": _ = try store.tagged(handle)
         case "cond-get": _ = try store.revisioned(handle)
         case "cond-set": _ = try store.set(handle, to: Data([1]), attributes: nil, if: .revision(9))
         case "cond-remove": _ = try store.remove(handle, ifRevision: 9)
@@ -191,11 +190,7 @@ import Testing
             try crypto.publicKey(ofSigningKey: part(32), for: .ed25519, into: .init(rebasing: output[..<32]))
         case "sign": try crypto.sign(part(16), with: part(32), by: .ed25519, into: output)
         case "verify": try crypto.verify(part(64), of: part(16), with: part(32), by: .ed25519)
-        default:
-            let stream = try crypto.begin(
-                .seal, with: cipher, key: part(32), nonce: part(12), authenticating: part(0))
-            try stream.update(part(16), into: text)
-            try stream.seal(tag: tag)
+        default: Issue.record("the crypto provider has no operation '\(operation)'")
         }
     }
 

@@ -1,5 +1,5 @@
 /*
- * A crypto provider with every table of ABI 1.1: ChaCha20-Poly1305, whole and in pieces, HKDF and PBKDF2 with SHA-256,
+ * A crypto provider with every table of ABI 1.1: ChaCha20-Poly1305, HKDF and PBKDF2 with SHA-256,
  * X25519 and Ed25519. It computes by itself, so that it needs no library: the arithmetic of curve and group order follows
  * TweetNaCl (public domain). It is for tests, and not hardened as a library is.
  */
@@ -202,48 +202,6 @@ static ld_status open_sealed(
     if (ciphertext.count > 0) clear(plaintext, ciphertext.count);
     return fail(error, LD_ERROR_CANNOT_OPEN, BYTES("the tag does not fit"));
 }
-
-static ld_status begin(
-    void *self, ld_algorithm_id algorithm, int32_t seals, ld_bytes key, ld_bytes nonce, ld_bytes data, void **made,
-    const ld_error_sink *error) {
-    (void)self;
-    if (check_cipher(algorithm, key, nonce, error) != LD_OK) return LD_FAILED;
-    *made = malloc(sizeof(stream));
-    if (*made == NULL) return fail(error, LD_ERROR_NO_SPACE, BYTES("out of memory"));
-    start(*made, key, nonce, data, seals != 0);
-    return LD_OK;
-}
-
-static ld_status update_stream(void *self, void *stream, ld_bytes input, void *output, const ld_error_sink *error) {
-    (void)self, (void)error;
-    update(stream, input, output);
-    return LD_OK;
-}
-
-static ld_status seal_stream(void *self, void *stream, void *tag, const ld_error_sink *error) {
-    (void)self, (void)error;
-    finish(stream, tag);
-    free(stream);
-    return LD_OK;
-}
-
-static ld_status open_stream(void *self, void *stream, ld_bytes tag, const ld_error_sink *error) {
-    (void)self;
-    byte right[16];
-    finish(stream, right);
-    free(stream);
-    if (tag.count != 16) return unsupported(error, BYTES("the tag has 16 bytes"));
-    return same(right, tag.data, 16) ? LD_OK : fail(error, LD_ERROR_CANNOT_OPEN, BYTES("the tag does not fit"));
-}
-
-static void cancel_stream(void *self, void *given) {
-    (void)self;
-    clear(given, sizeof(stream));
-    free(given);
-}
-
-static const ld_crypto_incremental incremental = {
-    sizeof incremental, begin, update_stream, seal_stream, open_stream, cancel_stream};
 
 /* ------------------------------------------------------------------ SHA-256, HMAC, HKDF, PBKDF2 ------------------ */
 
@@ -939,12 +897,10 @@ static const ld_crypto_signatures signatures = {sizeof signatures, signing_key, 
 
 static const void *extension(void *self, ld_bytes id) {
     (void)self;
-    if (equals(id, BYTES(LD_CRYPTO_INCREMENTAL))) return &incremental;
     return equals(id, BYTES(LD_CRYPTO_SIGNATURES)) ? &signatures : NULL;
 }
 
-static const ld_algorithm cipher = {
-    sizeof cipher, LD_CHACHA20_POLY1305, 32, 12, 16, LD_ALGORITHM_INCREMENTAL, ((u64)1 << 38) - 64};
+static const ld_algorithm cipher = {sizeof cipher, LD_CHACHA20_POLY1305, 32, 12, 16, 0, ((u64)1 << 38) - 64};
 static const ld_algorithm with_hkdf = {sizeof with_hkdf, LD_HKDF_SHA256, 0, 0, 0, 0, 8160};
 static const ld_algorithm with_pbkdf2 = {sizeof with_pbkdf2, LD_PBKDF2_HMAC_SHA256, 0, 0, 0, 0, 1u << 30};
 static const ld_algorithm agreement = {sizeof agreement, LD_X25519, 32, 0, 0, 0, 0};

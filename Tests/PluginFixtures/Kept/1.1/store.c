@@ -329,20 +329,6 @@ static ld_status attributes(
 
 static const ld_store_attributes attributing = {sizeof attributing, attributes};
 
-static ld_status get_tagged(
-    void *self, void *handle, void *context, void (*take)(void *context, ld_bytes version_tag, ld_bytes value),
-    const ld_error_sink *error) {
-    (void)error;
-    value *value;
-    ld_status status = borrow(self, handle, &value);
-    if (status != LD_OK) return status;
-    take(context, value->attributes.version_tag, value->bytes);
-    let_go(value);
-    return LD_OK;
-}
-
-static const ld_store_tagged tagging = {sizeof tagging, get_tagged};
-
 /* ------------------------------------------------------------------ pieces -------------------------------------- */
 
 static ld_status read_pieces(void *self, void *handle, const ld_sink *sink, const ld_error_sink *error) {
@@ -798,7 +784,6 @@ static const void *extension(void *self, ld_bytes id) {
     ABILITY(LD_STORE_CHECK, checking);
     ABILITY(LD_STORE_REPAIR, repairing);
     ABILITY(LD_STORE_VERIFICATION, verification);
-    ABILITY(LD_STORE_TAGGED, tagging);
     ABILITY(LD_STORE_CONDITIONAL, conditional);
     ABILITY(LD_STORE_EXPIRY, expiry);
     ABILITY(LD_STORE_LOCK, locking);

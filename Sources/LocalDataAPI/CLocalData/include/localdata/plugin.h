@@ -518,18 +518,6 @@ typedef struct LD_SENDABLE ld_store_verification_r1 {
     ld_status(LD_SENDABLE *verify)(void *self, void *handle, uint32_t *state, const ld_error_sink *error);
 } ld_store_verification;
 
-/* A value with its version tag, in one call. A store with this ability keeps attributes. */
-#define LD_STORE_TAGGED "localdata.store.tagged/1"
-typedef struct LD_SENDABLE ld_store_tagged_r1 {
-    uint32_t size;
-    /* [any thread, waits as `latency` says] As the store's `get`, with the `version_tag` of the same write: calls
-     * `take` once with both, borrowed; LD_ABSENT if there is no value. A tag of no bytes means that the tag is
-     * unknown. */
-    ld_status(LD_SENDABLE *get)(
-        void *self, void *handle, void *context,
-        void(LD_SENDABLE *take)(void *context, ld_bytes version_tag, ld_bytes value), const ld_error_sink *error);
-} ld_store_tagged;
-
 /* Changes that depend on the stored value. Each is one step for all users of the store, and for other processes, too,
  * if it is shared. */
 #define LD_STORE_CONDITIONAL "localdata.store.conditional/1"
@@ -664,8 +652,6 @@ typedef int32_t ld_algorithm_id;
 #define LD_X25519 32            /* RFC 7748: 32-byte keys and shared secret */
 #define LD_ED25519 33           /* RFC 8032: 32-byte private and public keys, 64-byte signature */
 
-#define LD_ALGORITHM_INCREMENTAL 1u /* the ability LD_CRYPTO_INCREMENTAL takes it */
-
 /* An algorithm that a provider offers on this machine, with its sizes in bytes. */
 typedef struct LD_SENDABLE ld_algorithm_r1 {
     uint32_t size;
@@ -673,7 +659,7 @@ typedef struct LD_SENDABLE ld_algorithm_r1 {
     uint32_t key_size;   /* of a cipher's key, or of a private key; 0 for derivations */
     uint32_t nonce_size; /* of a cipher's nonce; 0 for the others */
     uint32_t tag_size;   /* of a cipher's tag; 0 for the others */
-    uint32_t flags;      /* LD_ALGORITHM_... */
+    uint32_t flags;      /* none so far: 0 */
     /* The most bytes of plaintext under one nonce, or of output of one derivation; 0 for no limit that counts. */
     uint64_t largest;
 } ld_algorithm;
@@ -695,8 +681,8 @@ typedef struct LD_SENDABLE ld_derivation_r1 {
  * Many threads may call every function at once. A function waits for nothing but the processor; `derive` may take
  * seconds, as its parameters say. Outputs are buffers of the caller's, and never overlap inputs. A key, nonce, tag or
  * parameter of another size than declared is refused with LD_ERROR_UNSUPPORTED, never padded or cut. A provider clears
- * key material and plaintext in its own memory before the call returns; what it keeps for a stream, before the stream
- * ends. `seal`, `open`, `derive` and `random` are required. A provider without LD_X25519 leaves the last two NULL.
+ * key material and plaintext in its own memory before the call returns. `seal`, `open`, `derive` and `random` are
+ * required. A provider without LD_X25519 leaves the last two NULL.
  */
 typedef struct LD_SENDABLE ld_crypto_r1 {
     uint32_t size;
@@ -735,28 +721,6 @@ typedef struct LD_SENDABLE ld_crypto_r1 {
         void *self, ld_algorithm_id algorithm, ld_bytes private_key, ld_bytes public_key, void *shared,
         const ld_error_sink *error);
 } ld_crypto;
-
-/* Ciphers in pieces. No host has used them so far: it seals a value in chunks, each with one call of `seal`. So a
- * provider need not offer them. */
-#define LD_CRYPTO_INCREMENTAL "localdata.crypto.incremental/1"
-typedef struct LD_SENDABLE ld_crypto_incremental_r1 {
-    uint32_t size;
-    /* [any thread] Starts to seal (`seals` not 0) or to open under a key and a nonce, with all of the data that is
-     * only authenticated. Exactly one of `seal`, `open` and `cancel` ends a stream. */
-    ld_status(LD_SENDABLE *begin)(
-        void *self, ld_algorithm_id algorithm, int32_t seals, ld_bytes key, ld_bytes nonce, ld_bytes data,
-        void **stream, const ld_error_sink *error);
-    /* [one thread at a time] Writes input.count bytes to `output`. What an opening stream writes is not authentic
-     * before `open` returned LD_OK, and must not be used until then. */
-    ld_status(LD_SENDABLE *update)(
-        void *self, void *stream, ld_bytes input, void *output, const ld_error_sink *error);
-    /* [one thread at a time] Ends a sealing stream: writes the tag. */
-    ld_status(LD_SENDABLE *seal)(void *self, void *stream, void *tag, const ld_error_sink *error);
-    /* [one thread at a time] Ends an opening stream: LD_ERROR_CANNOT_OPEN if the tag is wrong. */
-    ld_status(LD_SENDABLE *open)(void *self, void *stream, ld_bytes tag, const ld_error_sink *error);
-    /* [one thread at a time] Ends a stream without a result. Never fails. */
-    void(LD_SENDABLE *cancel)(void *self, void *stream);
-} ld_crypto_incremental;
 
 /* Signatures, by those algorithms of the provider that are signature algorithms: so far LD_ED25519. A private key is
  * the 32 bytes that RFC 8032 calls the private key; other texts call them the seed. */
@@ -1025,7 +989,6 @@ enum {
     ld_store_check_least_size = LD_SIZE_THROUGH(ld_store_check, check),
     ld_store_repair_least_size = LD_SIZE_THROUGH(ld_store_repair, repair),
     ld_store_verification_least_size = LD_SIZE_THROUGH(ld_store_verification, verify),
-    ld_store_tagged_least_size = LD_SIZE_THROUGH(ld_store_tagged, get),
     ld_store_conditional_least_size = LD_SIZE_THROUGH(ld_store_conditional, remove),
     ld_store_expiry_least_size = LD_SIZE_THROUGH(ld_store_expiry, expired),
     ld_store_lock_least_size = LD_SIZE_THROUGH(ld_store_lock, unlock),
@@ -1036,7 +999,6 @@ enum {
     ld_algorithm_least_size = LD_SIZE_THROUGH(ld_algorithm, largest),
     ld_derivation_least_size = LD_SIZE_THROUGH(ld_derivation, memory),
     ld_crypto_least_size = LD_SIZE_THROUGH(ld_crypto, agree),
-    ld_crypto_incremental_least_size = LD_SIZE_THROUGH(ld_crypto_incremental, cancel),
     ld_crypto_signatures_least_size = LD_SIZE_THROUGH(ld_crypto_signatures, verify),
     ld_sync_record_least_size = LD_SIZE_THROUGH(ld_sync_record, content),
     ld_sync_subscriber_least_size = LD_SIZE_THROUGH(ld_sync_subscriber, notify),

@@ -86,9 +86,6 @@ extension ConformanceCheck {
                     ).refused(.unsupported, "seal with the algorithm \(id)")
                     try provider.crypto.observeOpen(id, sealed, use, plaintext: GuardedOutput(20))
                         .refused(.unsupported, "open with the algorithm \(id)")
-                    guard provider.crypto.incremental != nil else { continue }
-                    try BoundaryStream.refusal(provider.crypto, id, seals: true, use)
-                        .refused(.unsupported, "a stream of the algorithm \(id)")
                 }
             }
             for id in undeclared(but: KeyDerivationFunction.allCases.map(\.rawValue)) {
@@ -116,13 +113,11 @@ extension ConformanceCheck {
         ConformanceCheck(
             crypto: "boundary.abilities", "an ability always has the same table, and an unknown one has none"
         ) { provider in
-            for known in [LD_CRYPTO_INCREMENTAL, LD_CRYPTO_SIGNATURES] {
-                try expect(
-                    provider.crypto.ability(known) == provider.crypto.ability(known),
-                    "the ability \(known) has a different table the second time")
-            }
+            try expect(
+                provider.crypto.ability(LD_CRYPTO_SIGNATURES) == provider.crypto.ability(LD_CRYPTO_SIGNATURES),
+                "the ability \(LD_CRYPTO_SIGNATURES) has a different table the second time")
             for id in [
-                "localdata.crypto.unknown/1", "localdata.crypto.incremental/999", "localdata.crypto.signatures/2", "",
+                "localdata.crypto.unknown/1", "localdata.crypto.signatures/999", "localdata.crypto.signatures/2", "",
                 "x",
             ] {
                 try expect(

@@ -57,19 +57,6 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            crypto: "declares.pieces",
-            "a provider declares ciphers in pieces if and only if it has the ability for them"
-        ) { provider in
-            let declared = provider.incrementalCiphers
-            try expect(
-                declared.isEmpty || provider.crypto.incremental != nil,
-                "\(declared) are declared for pieces, and the ability \(LD_CRYPTO_INCREMENTAL) is missing or has no "
-                    + "functions")
-            try expect(
-                !declared.isEmpty || provider.crypto.ability(LD_CRYPTO_INCREMENTAL) == nil,
-                "the ability \(LD_CRYPTO_INCREMENTAL) exists, but no cipher is declared for it")
-        },
-        ConformanceCheck(
             crypto: "declares.signatures",
             "a provider declares signature algorithms if and only if it has the ability for them"
         ) { provider in

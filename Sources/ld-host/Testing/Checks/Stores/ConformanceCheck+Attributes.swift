@@ -52,22 +52,6 @@ extension ConformanceCheck {
             try expect(
                 store.store.attributes(of: store.handle("removed")) == nil, "a removed value has attributes")
         },
-        ConformanceCheck(
-            "attributes.tagged", "a value and its version tag are read in one call, and belong to one write",
-            if: .tagged
-        ) { store in
-            let handle = try store.handle("value")
-            try expect(store.store.tagged(handle) == nil, "a value that was never stored is read with a tag")
-            for tag in ["1", "UserSettingsV2", "a \"quoted\" \\ \u{e9}", nil] {
-                try store.set("value", to: Data((tag ?? "none").utf8), attributes: ValueAttributes(versionTag: tag))
-                let found = try store.store.tagged(handle)
-                try expect(
-                    found?.tag == tag && found?.value == Data((tag ?? "none").utf8),
-                    "a value with the tag \(tag ?? "none") is read with the tag \(found?.tag ?? "none")")
-            }
-            try store.set("value", to: Data("1".utf8), attributes: ValueAttributes(owner: "x"))
-            try expect(store.store.tagged(handle)?.tag == nil, "a new value is read with the tag of the old one")
-        },
     ]
 
     static func attributes(of name: String, in store: StoreUnderTest) throws -> ValueAttributes {

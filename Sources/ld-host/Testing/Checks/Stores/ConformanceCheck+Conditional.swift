@@ -27,7 +27,7 @@ extension ConformanceCheck {
         ConformanceCheck(
             "conditional.get", "a value is read with its revision and its attributes", if: .conditional
         ) { store in
-            for (tag, text) in [("1", "one"), ("2", "two"), (nil, "three")] {
+            for (tag, text) in [("1", "one"), ("a \"quoted\" \\ \u{e9}", "two"), (nil, "three")] {
                 let attributes = ValueAttributes(contentType: "text/plain", versionTag: tag, owner: "kit")
                 try store.set("tagged", to: Data(text.utf8), attributes: attributes)
                 let found = try store.store.revisioned(store.handle("tagged"))

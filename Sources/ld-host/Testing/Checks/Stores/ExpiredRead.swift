@@ -24,11 +24,6 @@ struct ExpiredRead: Sendable {
         } isAbsent: {
             try $0.store.attributes(of: $0.handle($1)) == nil
         },
-        ExpiredRead(name: "tagged get") {
-            $0.abilities.tagged != nil
-        } isAbsent: {
-            try $0.store.tagged($0.handle($1)) == nil
-        },
         ExpiredRead(name: "streaming read") {
             $0.abilities.streaming != nil
         } isAbsent: {

@@ -1,70 +1,78 @@
 /*
- * The LocalData plugin ABI, major 1: frozen since minor 1. A host of any 1.x loads a plugin of any 1.y, from 1.1 on. Minor
- * 0 was provisional, and its structs were others: a plugin of minor 0 is refused. How a later minor may differ from this
- * one is said below, under "How this ABI grows".
+ * The LocalData plugin ABI, major 1, frozen since minor 1. A host of any 1.x loads a plugin of any 1.y, from 1.1 on.
+ * Minor 0 was provisional and had other structs: a plugin of minor 0 is refused. "How this ABI grows", below, says how
+ * a later minor may differ from this one.
  *
  * A plugin is a shared library that exports one C function:
  *
  *     const void *localdata_plugin_v1(void);      -> a const ld_plugin *
  *
- * The major version is part of the name: a library built for another major lacks the symbol and is refused before any
- * of its code runs. The function may be called more than once and from any thread; it returns the same pointer each
- * time, never fails, does no work that may block, and what it points to stays valid until the process ends.
- * A library is never unloaded.
+ * The major version is part of the name. A library for another major lacks the symbol, and is refused before any of its
+ * code runs. The function may be called more than once and from any thread. It returns the same pointer each time,
+ * never fails, and does no work that may block. What it points to is valid until the process ends. A library is never
+ * unloaded.
  *
  * How to read this header
  *
+ *   tags                at a function say on which thread it is called, and whether it may wait:
+ *                       [any thread]            from any thread, many calls at once; returns without waiting
+ *                       [..., may wait]         for the disk, a lock, the network or a person. A host makes such calls
+ *                                               on a thread of its own
+ *                       [..., waits as `latency` says]
+ *                                               see LD_LATENCY_...
+ *                       [one thread at a time]  any thread, but no two calls about the same transaction or stream at
+ *                                               once
+ *                       [the call's thread]     only on the thread of the call that lent the struct, until it returns
+ *                       A call runs on the thread that makes it, and is done when it returns. There are no completions.
  *   bytes and strings   are (pointer, count), not terminated. Strings are UTF-8. They are borrowed: valid until the
- *                       call that carries them returns, unless said otherwise. A count of 0 makes the pointer
- *                       meaningless (it may be NULL); more than 4 GiB at once is refused.
- *   structs             but ld_bytes cross the boundary by pointer and start with `size`, the number of bytes their
- *                       writer knows: sizeof in its language. They lie in memory as C aligns them.
- *   pointers            are not NULL unless said otherwise; nor is a handle, token, transaction, stream or lock that a
- *                       function writes. The host gives those back as they are and never looks behind them.
- *   threads             a component's functions may be called from any thread, many at once, unless said otherwise.
- *                       A call runs on the thread that makes it and is done when it returns. There are no completions.
- *   blocking            "may wait" marks functions that may wait for the disk, a lock, the network or a person; a host
- *                       calls those on a thread of its own. The others return without waiting.
- *   results             go to a sink: a function of the caller's that copies what it needs before it returns. A sink
- *                       never calls back into the component, and a component holds no lock that its other functions
- *                       need while it calls one. Sinks and sources, error sinks too, belong to the call that lends
- *                       them: they are used on its thread, until it returns. A host refuses and logs any other use.
- *   status              functions return an ld_status. Only LD_FAILED comes with a report, made exactly once, through
- *                       the ld_error_sink, before the function returns. An error sink may be NULL. A function
- *                       answers LD_ABSENT, LD_STOPPED and LD_EXPIRED only where it says so; a host takes what breaks these rules
- *                       for a failure of the component.
- *   JSON                readers ignore members that they do not know.
- *   secrets             values may be secrets: they must not appear in messages or logs, and buffers of the component's
- *                       own that held one are cleared before they are freed.
+ *                       call that carries them returns, unless said otherwise. With a count of 0, the pointer has no
+ *                       meaning, and may be NULL. More than 4 GiB at once is refused.
+ *   structs             except ld_bytes cross the boundary by pointer and start with `size`, the number of bytes that
+ *                       their writer knows: sizeof in its language. They lie in memory as C aligns them.
+ *   pointers            are not NULL unless said otherwise. Nor is a handle, token, transaction, stream or lock that a
+ *                       function writes. The host passes those back unchanged, and never looks behind them.
+ *   results             go to a sink, a function of the caller's that copies what it needs before it returns. A sink
+ *                       never calls back into the component. While a component calls a sink, it holds no lock that its
+ *                       other functions need. Sinks, sources and error sinks belong to the call that lends them: they
+ *                       are used on its thread, until it returns. A host refuses and logs any other use.
+ *   status              Functions return an ld_status. Only LD_FAILED comes with a report: exactly one, through the
+ *                       ld_error_sink, before the function returns. An error sink may be NULL. A function returns
+ *                       LD_ABSENT, LD_STOPPED and LD_EXPIRED only where it says so. A host takes a breach of these
+ *                       rules for a failure of the component.
+ *   JSON                Readers ignore members that they do not know.
+ *   secrets             Values may be secrets. They must not appear in messages or logs, and a component clears its own
+ *                       buffers that held one before it frees them.
  *
  * How this ABI grows
  *
- *   what never changes  the entry and its name; ld_bytes; every member, function, number and id of this header: its place,
- *                       type, meaning, threads and limits. What a minor requires of a component no later one tightens, and
- *                       what it promises to one no later one takes back. Otherwise the major changes, and the entry's
- *                       name with it.
- *   what a minor adds   members at the end of a struct; abilities and services under new ids; kinds, algorithms and error
- *                       codes under new numbers; flags; meanings for `reserved` members; members of JSON objects. To
- *                       ignore an addition is always right. What must not be ignored is an ability with an id of its own,
- *                       and is used only with a component that offers it.
- *   sizes               of a struct are a multiple of the size of a pointer, at least what the struct has in minor 1 (the
- *                       ld_..._least_size of this header) and at most LD_LARGEST_STRUCT. The host refuses others. A reader
- *                       looks at no more than it knows: it copies min(size, its own sizeof) bytes into a zeroed struct of
- *                       its own, once, or asks LD_HAS before it reads a member that minor 1 did not have. A member behind
- *                       `size` counts as 0 or NULL, and a function that is NULL is not offered. What minor 1 has is always
- *                       there: a plugin that knows only that need not look at a size.
- *   tags                carry a revision (`struct ld_store_r1`). A struct that grows gets the next one: two layouts never
- *                       share a tag, because an importer such as Swift's knows one type per tag in a process.
- *   ids                 of abilities and services end in a revision, too. A table grows at its end and keeps its id; another
- *                       meaning is another id ("localdata.store.batch/2"), beside which the old one may be offered.
- *   unknown numbers     a reader keeps an error code, lists a component kind and passes over an algorithm that it does not
- *                       know. It ignores unknown flags of what a component declares, takes an unknown LD_SYNC_... notice for
- *                       LD_SYNC_CHANGED, and a log level for the nearest. Statuses, latencies, conditions, value states and
- *                       the flags of a request are complete: a later minor adds to them only for new functions, so an
- *                       unknown one is refused (by a component with LD_ERROR_UNSUPPORTED).
- *   reserved members    are 0; readers ignore them. Padding has no meaning.
- *   a newer plugin      finds out what the host can do by its services and sizes, not by a version; `open` fails with
- *                       LD_ERROR_UNSUPPORTED and a hint if the plugin cannot do without something that is missing.
+ *   what never changes  The entry and its name; ld_bytes; every member, function, number and id of this header: its
+ *                       place, type, meaning, threads and limits. A later minor never tightens what a minor requires of
+ *                       a component, and never withdraws what it promises to one. Otherwise the major changes, and the
+ *                       entry's name with it.
+ *   what a minor adds   Members at the end of a struct; abilities and services under new ids; kinds, algorithms and
+ *                       error codes under new numbers; flags; meanings for `reserved` members; members of JSON objects.
+ *                       It is always right to ignore an addition. What must not be ignored is an ability with an id of
+ *                       its own, and is used only with a component that offers it.
+ *   sizes               The size of a struct is a multiple of the size of a pointer, at least what the struct has in
+ *                       minor 1 (the ld_..._least_size of this header) and at most LD_LARGEST_STRUCT. The host refuses
+ *                       others. A reader looks at no more than it knows: it copies min(size, its own sizeof) bytes into
+ *                       a zeroed struct of its own, once, or asks LD_HAS before it reads a member that minor 1 did not
+ *                       have. A member behind `size` counts as 0 or NULL. A function that is NULL is not offered. The
+ *                       members of minor 1 are always there: a plugin that knows only those need not check a size.
+ *   tags of structs     carry a revision (`struct ld_store_r1`). A struct that grows gets the next one. Two layouts
+ *                       never share a tag, because an importer such as Swift's knows one type per tag in a process.
+ *   ids                 of abilities and services end in a revision, too. A table grows at its end and keeps its id.
+ *                       Another meaning is another id ("localdata.store.batch/2"), and a store may offer both.
+ *   unknown numbers     A reader keeps an error code, lists a component kind and skips an algorithm that it does not
+ *                       know. It ignores unknown flags that a component declares. It takes an unknown LD_SYNC_...
+ *                       notice for LD_SYNC_CHANGED, and an unknown log level for the nearest. Statuses, latencies,
+ *                       conditions, value states and the flags of a request are complete: a later minor adds to them
+ *                       only for new functions. So an unknown one is refused, by a component with
+ *                       LD_ERROR_UNSUPPORTED.
+ *   reserved members    are 0, and readers ignore them. Padding has no meaning.
+ *   a newer plugin      finds out what the host can do by its services and sizes, not by a version. If the plugin
+ *                       cannot work without something that is missing, `open` fails with LD_ERROR_UNSUPPORTED and a
+ *                       hint.
  */
 #ifndef LOCALDATA_PLUGIN_H
 #define LOCALDATA_PLUGIN_H
@@ -121,15 +129,15 @@ typedef struct ld_bytes_r1 {
 
 typedef int32_t ld_status;
 #define LD_OK 0      /* done */
-#define LD_ABSENT 1  /* done; there is nothing stored under the key. Not a failure: nothing is reported. */
-#define LD_STOPPED 2 /* the caller's sink or source asked to stop; what was done so far is without effect */
-#define LD_EXPIRED 3 /* done; what is stored under the key has expired and counts as absent. Only from a store that offers
-                        LD_STORE_EXPIRY, in place of LD_ABSENT from a function that reads one value; the host then has it
-                        discarded. */
-#define LD_FAILED (-1) /* not done; the error sink has been told why */
+#define LD_ABSENT 1  /* done; no value is stored under the key. Not a failure: nothing is reported. */
+#define LD_STOPPED 2 /* the caller's sink or source asked to stop; nothing has changed */
+#define LD_EXPIRED 3 /* done; the stored value has expired and counts as absent. From a store with LD_STORE_EXPIRY only,
+                        and from a function that reads one value, in place of LD_ABSENT. The host then asks to discard
+                        the value. */
+#define LD_FAILED (-1) /* not done; the error sink got a report */
 
-/* One number per StorageError code. Numbers are never reused. */
-typedef int32_t ld_error_code; /* above 0; the host takes any other number for LD_ERROR_UNKNOWN */
+/* One number per StorageError code. A number is never used again. */
+typedef int32_t ld_error_code; /* above 0; for the host, any other number is LD_ERROR_UNKNOWN */
 #define LD_ERROR_NOT_FOUND 1
 #define LD_ERROR_SERIALIZATION 2
 #define LD_ERROR_DESERIALIZATION 3
@@ -185,24 +193,25 @@ typedef int32_t ld_error_code; /* above 0; the host takes any other number for L
 #define LD_ERROR_MIGRATION_CYCLE 81
 #define LD_ERROR_MIGRATION_DUPLICATE 82
 
-/* Takes the report of a failure. `message` names what failed and on which object, `hint` what to do next (may be
- * empty). Both are borrowed for the call. Never waits. */
+/* Receives the report of a failure. `message` names what failed and on which object, `hint` what to do next; `hint`
+ * may be empty. Both are borrowed for the call. [the calling thread; never waits] */
 typedef struct LD_SENDABLE ld_error_sink_r1 {
     uint32_t size;
     void *context;
     void(LD_SENDABLE *report)(void *context, ld_error_code code, ld_bytes message, ld_bytes hint);
 } ld_error_sink;
 
-/* Takes results. `write` is called on the calling thread, as often as the function that got the sink says. It returns
- * 0 to go on; anything else asks the component to stop and return LD_STOPPED. Never waits. */
+/* Receives results. `write` is called as often as the function that got the sink says. It returns 0 to continue; any
+ * other number asks the component to stop and to return LD_STOPPED. [the calling thread; never waits] */
 typedef struct LD_SENDABLE ld_sink_r1 {
     uint32_t size;
     void *context;
     int32_t(LD_SENDABLE *write)(void *context, ld_bytes bytes);
 } ld_sink;
 
-/* Gives a value in pieces. `read` fills at most `capacity` bytes and returns how many, 0 at the end, or a negative
- * number to give up (the component then returns LD_STOPPED and the old value stands). May wait. */
+/* Provides a value in pieces. `read` fills at most `capacity` bytes and returns their number, 0 at the end, or a
+ * negative number to give up: the component then returns LD_STOPPED, and the old value stays. [the calling thread;
+ * may wait] */
 typedef struct LD_SENDABLE ld_source_r1 {
     uint32_t size;
     void *context;
@@ -217,17 +226,18 @@ typedef struct LD_SENDABLE ld_host_r1 {
     void *context;
     ld_bytes name;    /* "ld-host", or the app's name; valid until the process ends */
     ld_bytes version; /* likewise */
-    /* A service by id, or NULL. Its table is valid until the process ends. Never waits. Ids: see below. */
+    /* [any thread] A service by id, or NULL. Its table is valid until the process ends. The ids are below. */
     const void *(LD_SENDABLE *extension)(void *context, ld_bytes id);
 } ld_host;
 
-/* Service: the host's log. `level`: 0 debug, 1 info, 2 warning, 3 error. Names, never values. Never waits. */
+/* Service: the host's log. `level` is 0 for debug, 1 for info, 2 for a warning and 3 for an error. */
 #define LD_HOST_LOG "localdata.host.log/1"
 typedef struct LD_SENDABLE ld_host_log_r1 {
     uint32_t size;
     void *context;
-    /* The least level that is kept; a message below it need not be made. */
+    /* [any thread] The lowest level that the host keeps. A component need not make a message below it. */
     int32_t(LD_SENDABLE *threshold)(void *context);
+    /* [any thread] Logs a message: names, never values. */
     void(LD_SENDABLE *log)(void *context, int32_t level, ld_bytes label, ld_bytes message);
 } ld_host_log;
 
@@ -245,16 +255,19 @@ typedef struct LD_SENDABLE ld_component_r1 {
     ld_kind kind;
     ld_bytes id;      /* lower case letters, digits, '-' and '.', at most 64 bytes: "file", "org.example.cloud" */
     ld_bytes summary; /* one line for people */
-    /* The options that `open` takes: a JSON array of {"name", "type", "default", "help", "allowed", "required"}, where
-     * type is "string", "integer", "number", "boolean", "path" or "list" (a JSON array); nothing (count 0) is an empty
-     * array. A host refuses what is not listed before `open`. Defaults and paths may use ${data}, ${cache}, ${state} and
-     * ${config}; the host puts the folders in. */
+    /* The options that `open` takes: a JSON array of {"name", "type", "default", "help", "allowed", "required"}; a
+     * count of 0 is an empty array. `type` is "string", "integer", "number", "boolean", "path" or "list" (a JSON
+     * array). The host refuses an option that is not listed before `open`. Defaults and paths may use ${data},
+     * ${cache}, ${state} and ${config}, which the host replaces by its folders. A "string" may have "secret": true.
+     * Then a configuration has the address of a value of the keychain, and `open` gets the value; a host that does
+     * not know this member passes the address. A "string" may have "pattern", a regular expression that the whole
+     * value must match. `open` checks it as well, since not every host does. */
     ld_bytes options;
     void *context; /* handed to `open` */
-    /* Opens the component with options (a JSON object, every option of the schema present) and writes its table to
-     * `*table`: a const ld_store * for LD_KIND_STORAGE, a const ld_crypto * for LD_KIND_CRYPTO, a const ld_sync * for
-     * LD_KIND_SYNC, a const ld_migration_pack * for LD_KIND_MIGRATION. Called once per configured store, provider,
-     * transport or pack. May wait. */
+    /* [any thread, may wait] Opens the component, and writes its table to `*table`: a const ld_store * for
+     * LD_KIND_STORAGE, a const ld_crypto * for LD_KIND_CRYPTO, a const ld_sync * for LD_KIND_SYNC, a const
+     * ld_migration_pack * for LD_KIND_MIGRATION. `options` is a JSON object with every option of the schema. Called
+     * once for each configured store, provider, transport or pack. */
     ld_status(LD_SENDABLE *open)(
         void *context, const ld_host *host, ld_bytes options, const void **table, const ld_error_sink *error);
 } ld_component;
@@ -300,25 +313,25 @@ typedef struct ld_attributes_r1 {
     ld_bytes owner;
     uint64_t value_size;   /* bytes; reading only */
     int64_t modified;      /* nanoseconds since 1970 UTC, 0 for unknown; reading only */
-    int64_t expires;       /* nanoseconds since 1970 UTC; from then on the value is absent. 0: never. Only for stores with
+    int64_t expires;       /* nanoseconds since 1970 UTC; from then on the value is absent. 0: never. For stores with
                               LD_STORE_EXPIRY; others refuse it with LD_ERROR_UNSUPPORTED */
 } ld_attributes;
 
 #define LD_LATENCY_MEMORY 0      /* never waits */
-#define LD_LATENCY_DISK 1        /* get and exists read local files and do not wait for locks; the rest may wait */
+#define LD_LATENCY_DISK 1        /* get and exists read local files and wait for no lock; the rest may wait */
 #define LD_LATENCY_NETWORK 2     /* everything may wait */
 #define LD_LATENCY_INTERACTIVE 3 /* everything may wait for a person */
 
 #define LD_STORE_DURABLE 1u /* LD_OK from set and remove means: survives a power loss */
 #define LD_STORE_SHARED 2u  /* other processes with the same options see the same values, safely */
-/* Protects what it keeps by itself: a keychain, which the keychain domain may use without sealing. */
+/* A keychain: it protects values by itself, so that the keychain domain may use it without sealing. */
 #define LD_STORE_KEYCHAIN 4u
-/* Keeps each folder that a place names as its `directory` by itself: one batch, transaction or bulk `apply` is not of two
- * folders, nor of a folder and a place of the store's own choice. */
+/* Keeps each folder that a place names as its `directory` apart: one batch, transaction or bulk `apply` is never about
+ * two folders, nor about a folder and a place that the store chose itself. */
 #define LD_STORE_FOLDERS_APART 8u
 
-/* What a keychain enforces: a bit for each accessibility, and from bit 16 on for each access control, in the order of
- * their names: whenUnlocked, afterFirstUnlock, whenUnlockedThisDeviceOnly, afterFirstUnlockThisDeviceOnly, always,
+/* What a keychain enforces: a bit for each accessibility, and from bit 16 on a bit for each access control, in this
+ * order: whenUnlocked, afterFirstUnlock, whenUnlockedThisDeviceOnly, afterFirstUnlockThisDeviceOnly, always,
  * alwaysThisDeviceOnly, whenPasscodeSetThisDeviceOnly; userPresence, biometryAny, biometryCurrentSet, devicePasscode,
  * biometryAnyOrDevicePasscode, biometryCurrentSetOrDevicePasscode. */
 #define LD_ENFORCES_ACCESSIBILITY(index) (1u << (index))
@@ -327,13 +340,13 @@ typedef struct ld_attributes_r1 {
 /*
  * An open store.
  *
- * `handle` stands for one resolved address. Each successful `resolve` is paired with one `release`; a handle may be used
- * by many threads at once until then. A handle names the address, not the value: it stays good when the value comes,
- * changes or goes. All functions but `extension` and `close` are required.
+ * `handle` stands for one resolved address. Each successful `resolve` is paired with one `release`. Until then many
+ * threads may use the handle at once. It names the address, not the value: it stays valid when a value is stored,
+ * changed or removed. All functions but `extension` and `close` are required.
  *
- * Consistency: after set returned LD_OK, get on any thread gives that value or a later one; a reader sees one whole
- * value, never a mixture; a failed set leaves the old value, except with LD_ERROR_DURABILITY_UNKNOWN (the new value is
- * in place) and LD_ERROR_TIMED_OUT (unknown which).
+ * Consistency: after `set` returned LD_OK, `get` on any thread returns that value or a later one. A reader sees one
+ * whole value, never a mixture. A failed `set` leaves the old value, with two exceptions: after
+ * LD_ERROR_DURABILITY_UNKNOWN the new value is in place, and after LD_ERROR_TIMED_OUT it is unknown which.
  */
 typedef struct LD_SENDABLE ld_store_r1 {
     uint32_t size;
@@ -343,25 +356,26 @@ typedef struct LD_SENDABLE ld_store_r1 {
     uint64_t largest_value;   /* bytes; 0 means no limit of the store's own */
     void *self;               /* handed to every function */
 
-    /* Turns an address into a handle. Does not ask whether a value exists. Never waits. */
+    /* [any thread] Turns an address into a handle. Does not check whether a value exists. */
     ld_status(LD_SENDABLE *resolve)(
         void *self, const ld_address *address, void **handle, const ld_error_sink *error);
-    /* Gives a handle back. Never waits, never fails. */
+    /* [any thread] Releases a handle. Never fails. */
     void(LD_SENDABLE *release)(void *self, void *handle);
-    /* Writes the whole value to the sink in exactly one call, or returns LD_ABSENT without calling it. */
+    /* [any thread, waits as `latency` says] Writes the whole value to the sink in exactly one call; LD_ABSENT without
+     * a call if there is no value. */
     ld_status(LD_SENDABLE *get)(void *self, void *handle, const ld_sink *sink, const ld_error_sink *error);
-    /* LD_OK if a value is stored, even an empty one; LD_ABSENT if not. */
+    /* [any thread, waits as `latency` says] LD_OK if a value is stored, even an empty one; LD_ABSENT if not. */
     ld_status(LD_SENDABLE *exists)(void *self, void *handle, const ld_error_sink *error);
-    /* Stores a value, replacing what is there. `attributes` may be NULL; a store that keeps none ignores them, one that
-     * keeps them replaces the old ones. May wait. */
+    /* [any thread, may wait] Stores a value in place of the old one. `attributes` may be NULL. A store that keeps no
+     * attributes ignores them; a store that keeps them replaces the old ones. */
     ld_status(LD_SENDABLE *set)(
         void *self, void *handle, ld_bytes value, const ld_attributes *attributes, const ld_error_sink *error);
-    /* Removes the value; LD_ABSENT if there was none. May wait. */
+    /* [any thread, may wait] Removes the value; LD_ABSENT if there was no value. */
     ld_status(LD_SENDABLE *remove)(void *self, void *handle, const ld_error_sink *error);
-    /* An optional ability by id, or NULL. The table stays valid as long as the store. Never waits. */
+    /* [any thread] An optional ability by id, or NULL. The table is valid as long as the store. */
     const void *(LD_SENDABLE *extension)(void *self, ld_bytes id);
-    /* Ends the store. Called at most once, with no call in flight and no handle held, by hosts that can know; others
-     * leave the store open until the process ends. May wait. */
+    /* [one thread, may wait] Ends the store. A host that knows when no call runs and no handle is held calls it, at
+     * most once. Other hosts leave the store open until the process ends. */
     void(LD_SENDABLE *close)(void *self);
 } ld_store;
 
@@ -371,40 +385,44 @@ typedef struct LD_SENDABLE ld_store_r1 {
 #define LD_STORE_ENUMERATION "localdata.store.enumeration/1"
 typedef struct LD_SENDABLE ld_store_enumeration_r1 {
     uint32_t size;
-    /* Writes names of `place` that start with `prefix` and come after `after` (empty: from the start), one per call of
-     * the sink, ascending by bytes, at most `limit` (0: all). A name that is there all the while is given exactly once;
-     * one that comes or goes meanwhile may be given or not. May wait. */
+    /* [any thread, may wait] Writes the names in `place` that start with `prefix` and come after `after`, one per
+     * call of the sink, ascending by their bytes, at most `limit`. An empty `after` means from the start, a `limit`
+     * of 0 all. A name that exists during the whole call is written exactly once. A name that is added or removed
+     * meanwhile may be written or not. */
     ld_status(LD_SENDABLE *names)(
         void *self, const ld_namespace *place, ld_bytes prefix, ld_bytes after, uint64_t limit, const ld_sink *sink,
         const ld_error_sink *error);
-    /* Writes every place of the store's own choosing (no `directory`) that holds a value: domain, a zero byte, scope,
-     * one place per call of the sink, in any order. May wait. */
+    /* [any thread, may wait] Writes every place that the store chose itself (no `directory`) and that holds a value:
+     * domain, a zero byte, scope. One place per call of the sink, in any order. */
     ld_status(LD_SENDABLE *places)(void *self, const ld_sink *sink, const ld_error_sink *error);
 } ld_store_enumeration;
 
-/* Attributes kept with values. A store that offers this keeps what `set` gets. */
+/* Attributes of values. A store with this ability keeps the attributes that `set` gets. */
 #define LD_STORE_ATTRIBUTES "localdata.store.attributes/1"
 typedef struct LD_SENDABLE ld_store_attributes_r1 {
     uint32_t size;
-    /* Calls `take` once with the value's attributes (borrowed), or returns LD_ABSENT. May wait. */
+    /* [any thread, may wait] Calls `take` once with the value's attributes, which are borrowed; LD_ABSENT if there is
+     * no value. */
     ld_status(LD_SENDABLE *attributes)(
         void *self, void *handle, void *context,
         void(LD_SENDABLE *take)(void *context, const ld_attributes *attributes), const ld_error_sink *error);
 } ld_store_attributes;
 
-/* Values in pieces, for those that should not be in memory whole. */
+/* Values in pieces, for values that should not be in memory as a whole. */
 #define LD_STORE_STREAMING "localdata.store.streaming/1"
 typedef struct LD_SENDABLE ld_store_streaming_r1 {
     uint32_t size;
-    /* Like get, with as many calls of the sink as it takes, none for an empty value. All pieces are of one value. */
+    /* [any thread, waits as `latency` says] As `get`, with as many calls of the sink as needed, and none for an empty
+     * value. All pieces are of one value. */
     ld_status(LD_SENDABLE *read)(void *self, void *handle, const ld_sink *sink, const ld_error_sink *error);
-    /* Like set, with the value taken from the source until it ends. Nothing is visible before that. */
+    /* [any thread, may wait] As `set`, with the value taken from the source until its end. Nothing is visible before
+     * that. */
     ld_status(LD_SENDABLE *write)(
         void *self, void *handle, const ld_source *source, const ld_attributes *attributes,
         const ld_error_sink *error);
 } ld_store_streaming;
 
-/* Many changes at once: all of them or none, also across a crash. */
+/* Many changes in one step: all or none, also across a crash. */
 #define LD_STORE_BATCH "localdata.store.batch/1"
 typedef struct ld_operation_r1 {
     uint32_t size;
@@ -415,173 +433,177 @@ typedef struct ld_operation_r1 {
 } ld_operation;
 typedef struct LD_SENDABLE ld_store_batch_r1 {
     uint32_t size;
-    /* Applies the operations in order; a later one for the same handle wins. May wait. */
+    /* [any thread, may wait] Applies the operations in order; the last one for a handle wins. */
     ld_status(LD_SENDABLE *apply)(
         void *self, const ld_operation *const *operations, size_t count, const ld_error_sink *error);
 } ld_store_batch;
 
-/* Being told of changes, also those of other processes if the store is shared. */
+/* Notices of changes, also of those by other processes if the store is shared. */
 #define LD_STORE_WATCH "localdata.store.watch/1"
 typedef struct LD_SENDABLE ld_watcher_r1 {
     uint32_t size;
     void *context;
-    /* The value under `name` was set or removed; an empty name means: anything may have changed. Called on any thread,
-     * also during a set; never waits and never calls the store. Changes may be told together, none is left out. */
+    /* [any thread, also during a set] The value under `name` was set or removed. An empty name means that any value
+     * may have changed. Several changes may share one notice; no change goes without one. Never waits, and never
+     * calls the store. */
     void(LD_SENDABLE *changed)(void *context, ld_bytes name);
 } ld_watcher;
 typedef struct LD_SENDABLE ld_store_watch_r1 {
     uint32_t size;
-    /* Tells `watcher` of changes in `place` to names that start with `prefix`, from now on until `unwatch`. The watcher
-     * struct is copied. May wait. */
+    /* [any thread, may wait] From now on until `unwatch`, notifies `watcher` of changes in `place` to names that
+     * start with `prefix`. The store copies the struct. */
     ld_status(LD_SENDABLE *watch)(
         void *self, const ld_namespace *place, ld_bytes prefix, const ld_watcher *watcher, void **token,
         const ld_error_sink *error);
-    /* Ends a watch; when it returns, `changed` is not running and will not run again. May wait. */
+    /* [any thread, may wait] Ends a watch. After it returns, `changed` neither runs nor will run. */
     void(LD_SENDABLE *unwatch)(void *self, void *token);
 } ld_store_watch;
 
-/* Reads and changes that are one step: isolated until commit, all or nothing. */
+/* Reads and changes in one step: isolated until `commit`, all or none. */
 #define LD_STORE_TRANSACTIONS "localdata.store.transactions/1"
 typedef struct LD_SENDABLE ld_store_transactions_r1 {
     uint32_t size;
-    /* Begins a transaction. It is used by one thread at a time and ended by exactly one of commit and rollback. */
+    /* [any thread, may wait] Begins a transaction. One thread at a time uses it, and exactly one of `commit` and
+     * `rollback` ends it. */
     ld_status(LD_SENDABLE *begin)(void *self, void **transaction, const ld_error_sink *error);
-    /* As of the store, within the transaction: it sees its own changes, nobody else does. */
+    /* [one thread at a time, may wait] As the store's, within the transaction: it sees its own changes, nobody else
+     * does. */
     ld_status(LD_SENDABLE *get)(
         void *self, void *transaction, void *handle, const ld_sink *sink, const ld_error_sink *error);
+    /* [one thread at a time, may wait] As the store's, within the transaction. */
     ld_status(LD_SENDABLE *set)(
         void *self, void *transaction, void *handle, ld_bytes value, const ld_attributes *attributes,
         const ld_error_sink *error);
+    /* [one thread at a time, may wait] As the store's, within the transaction. */
     ld_status(LD_SENDABLE *remove)(void *self, void *transaction, void *handle, const ld_error_sink *error);
-    /* Makes the changes take effect; LD_ERROR_BUSY if a value that the transaction read or changed was changed by
-     * another meanwhile, and then nothing took effect. Ends the transaction in either case. */
+    /* [one thread at a time, may wait] Applies the changes, and ends the transaction. LD_ERROR_BUSY if someone else
+     * has meanwhile changed a value that the transaction read or changed: no change is applied, and the transaction
+     * has ended. */
     ld_status(LD_SENDABLE *commit)(void *self, void *transaction, const ld_error_sink *error);
+    /* [one thread at a time, may wait] Ends the transaction without its changes. Never fails. */
     void(LD_SENDABLE *rollback)(void *self, void *transaction);
 } ld_store_transactions;
 
-/* Looking for damage. */
+/* A check for damage. */
 #define LD_STORE_CHECK "localdata.store.check/1"
 typedef struct LD_SENDABLE ld_store_check_r1 {
     uint32_t size;
-    /* Looks at everything that the store keeps, changes nothing, and writes a line of text for each thing that is wrong,
-     * one per call of the sink: names, never values. LD_OK without a line: all is well. What cannot be looked at is a
-     * failure. Others go on using the store meanwhile. May wait, and may take long. */
+    /* [any thread, may wait, may take long] Checks everything that the store keeps, and changes nothing. Writes a
+     * line of text for each problem, one per call of the sink: names, never values. LD_OK without a line: no problem.
+     * Data that cannot be checked is a failure. Others keep using the store meanwhile. */
     ld_status(LD_SENDABLE *check)(void *self, const ld_sink *sink, const ld_error_sink *error);
 } ld_store_check;
 
-/* Making a store usable again whose damage keeps it from being changed. */
+/* The repair of a store that cannot be changed because it is damaged. */
 #define LD_STORE_REPAIR "localdata.store.repair/1"
 typedef struct LD_SENDABLE ld_store_repair_r1 {
     uint32_t size;
-    /* Gives up what cannot be saved and no more, keeps what it gives up beside the store where it can, and writes a line of
-     * text for each thing that it did, one per call of the sink. LD_OK without a line: there was nothing to repair. Called
-     * only when a person asks for it. May wait, and may take long. */
+    /* [any thread, may wait, may take long] Gives up what cannot be saved, and nothing else. Keeps what it gives up
+     * beside the store where it can. Writes a line of text for each action, one per call of the sink. LD_OK without a
+     * line: nothing needed repair. Called only when a person asks for it. */
     ld_status(LD_SENDABLE *repair)(void *self, const ld_sink *sink, const ld_error_sink *error);
 } ld_store_repair;
 
-/* Comparing a value with what was recorded when it was written. A store that offers this never gives a corrupt value for a
- * right one: get, read and the bulk read fail with LD_ERROR_CORRUPT or leave it out, read at the end at the latest. */
+/* Compares a value with what was recorded when it was written. A store with this ability never returns a corrupt
+ * value as a valid one: `get`, `read` and the bulk `read` omit it or fail with LD_ERROR_CORRUPT, `read` at the end at
+ * the latest. */
 #define LD_STORE_VERIFICATION "localdata.store.verification/1"
 #define LD_VALUE_UNRECORDED 0u /* nothing was recorded: another program wrote it, or nothing can be recorded there */
 #define LD_VALUE_INTACT 1u     /* as it was written */
 #define LD_VALUE_EDITED 2u     /* another program edited it on purpose, and it is read as it is now */
 typedef struct LD_SENDABLE ld_store_verification_r1 {
     uint32_t size;
-    /* Reads the whole value, changes nothing, and writes what it is to `*state`: LD_VALUE_...; LD_ABSENT if there is none.
-     * A value whose bytes are not those that were stored is a failure, LD_ERROR_CORRUPT. May wait. */
+    /* [any thread, may wait] Reads the whole value, changes nothing, and writes LD_VALUE_... to `*state`; LD_ABSENT
+     * if there is no value. LD_ERROR_CORRUPT if the bytes are not those that were stored. */
     ld_status(LD_SENDABLE *verify)(void *self, void *handle, uint32_t *state, const ld_error_sink *error);
 } ld_store_verification;
 
-/* A value together with its version tag, in one call. A store that offers this keeps attributes. */
-#define LD_STORE_TAGGED "localdata.store.tagged/1"
-typedef struct LD_SENDABLE ld_store_tagged_r1 {
-    uint32_t size;
-    /* Like the store's get, with the `version_tag` that the same write stored: calls `take` once with both (borrowed; a
-     * tag of no bytes means that none is known), or returns LD_ABSENT. May wait where get may. */
-    ld_status(LD_SENDABLE *get)(
-        void *self, void *handle, void *context,
-        void(LD_SENDABLE *take)(void *context, ld_bytes version_tag, ld_bytes value), const ld_error_sink *error);
-} ld_store_tagged;
-
-/* Changes that depend on what is stored. They are one step for all who use the store, other processes too if it is shared. */
+/* Changes that depend on the stored value. Each is one step for all users of the store, and for other processes, too,
+ * if it is shared. */
 #define LD_STORE_CONDITIONAL "localdata.store.conditional/1"
 #define LD_IF_ANYTHING 0u /* whatever is stored */
 #define LD_IF_ABSENT 1u   /* only if no value is stored */
 #define LD_IF_REVISION 2u /* only if the stored value has the given revision */
 typedef struct LD_SENDABLE ld_store_conditional_r1 {
     uint32_t size;
-    /* Like the store's get, with the value's revision and its attributes: calls `take` once with all three, which are of one
-     * write (borrowed; `attributes` is NULL for a store that keeps none), or returns LD_ABSENT. The revision is never 0,
-     * and another one after each write of the value, also after it was removed. It is the `mark` of LD_STORE_BULK. May wait
-     * where get may. */
+    /* [any thread, waits as `latency` says] As the store's `get`, with the value's revision and attributes: calls
+     * `take` once with all three, which are borrowed and of one write; LD_ABSENT if there is no value. `attributes`
+     * is NULL for a store that keeps none. The revision is never 0, and differs after each write of the value, also
+     * after a removal. It is the `mark` of LD_STORE_BULK. */
     ld_status(LD_SENDABLE *get)(
         void *self, void *handle, void *context,
         void(LD_SENDABLE *take)(void *context, uint64_t revision, const ld_attributes *attributes, ld_bytes value),
         const ld_error_sink *error);
-    /* Like set, if `condition` (LD_IF_...) is fulfilled, and writes the value's new revision to `*revision`, which holds
-     * the expected one for LD_IF_REVISION. LD_ABSENT: it is not fulfilled, and nothing has changed. May wait. */
+    /* [any thread, may wait] As `set`, if `condition` (LD_IF_...) holds; LD_ABSENT if it does not, and nothing has
+     * changed. For LD_IF_REVISION, `*revision` holds the expected revision. Writes the new revision to `*revision`.
+     */
     ld_status(LD_SENDABLE *set)(
         void *self, void *handle, ld_bytes value, const ld_attributes *attributes, uint32_t condition,
         uint64_t *revision, const ld_error_sink *error);
-    /* Removes the value if it has this revision; LD_ABSENT if it has another one or there is none. May wait. */
+    /* [any thread, may wait] Removes the value if it has this revision; LD_ABSENT if it has another one, or if there
+     * is no value. */
     ld_status(LD_SENDABLE *remove)(void *self, void *handle, uint64_t revision, const ld_error_sink *error);
 } ld_store_conditional;
 
-/* Values that are absent from a moment on, which their attributes name. A store that offers this keeps attributes. From
- * that moment functions that read one value return LD_EXPIRED, listings and bulk reads leave it out, a transaction's get
- * returns LD_ABSENT, and a change may take its place as if it were not there. The store's own clock decides. */
+/* Values that are absent from a moment on that their attributes name. A store with this ability keeps attributes.
+ * From that moment on, functions that read one value return LD_EXPIRED, listings and bulk reads omit the value, a
+ * transaction's `get` returns LD_ABSENT, and a change may replace the value as if it were absent. The store's own
+ * clock decides. */
 #define LD_STORE_EXPIRY "localdata.store.expiry/1"
 typedef struct LD_SENDABLE ld_store_expiry_r1 {
     uint32_t size;
-    /* Removes the value if it has expired, so that no clock that is set back brings it to light again. May wait. */
+    /* [any thread, may wait] Removes the value if it has expired, so that a clock that is set back cannot bring it
+     * back. */
     ld_status(LD_SENDABLE *discard)(void *self, void *handle, const ld_error_sink *error);
-    /* Removes expired values, at most `limit`: those of a place, or all of the store's own places if `place` is NULL; and
-     * writes their number to `*removed`. Costs little if there are none. May wait. */
+    /* [any thread, may wait] Removes at most `limit` expired values, and writes their number to `*removed`: values of
+     * a place, or of all places that the store chose itself if `place` is NULL. Costs little if no value has expired.
+     */
     ld_status(LD_SENDABLE *sweep)(
         void *self, const ld_namespace *place, uint64_t limit, uint64_t *removed, const ld_error_sink *error);
-    /* Writes the names of a place's values that have expired and are still kept, one per call of the sink, each once, in any
-     * order. May wait. */
+    /* [any thread, may wait] Writes the names of the values in a place that have expired and are still kept, one per
+     * call of the sink, each once, in any order. */
     ld_status(LD_SENDABLE *expired)(
         void *self, const ld_namespace *place, const ld_sink *sink, const ld_error_sink *error);
 } ld_store_expiry;
 
-/* Locks among all who share the store, on whatever machine. For stores that are shared wider than a host's own folder of
- * state; the host locks files there for the others. */
+/* Locks among all users of the store, on any machine. For stores that are shared more widely than the host's state
+ * folder; for other stores, the host locks files in that folder. */
 #define LD_STORE_LOCK "localdata.store.lock/1"
 typedef struct LD_SENDABLE ld_store_lock_r1 {
     uint32_t size;
-    /* Takes the lock `name` (as a key's name) of a place, which one holder has at a time, and waits for it at most `wait`
-     * nanoseconds. LD_ABSENT: another held it all the while. The lock ends with `unlock`, with the process, and if the
-     * store loses its holder. Another thread of the process waits like another process. May wait. */
+    /* [any thread, may wait] Takes the lock `name` of a place; the rules for names are those of keys. A lock has one
+     * holder at a time. Waits for it at most `wait` nanoseconds; LD_ABSENT if another holder had it all that time.
+     * The lock ends with `unlock`, with the process, or when the store loses its holder. Another thread of the
+     * process waits as another process does. */
     ld_status(LD_SENDABLE *lock)(
         void *self, const ld_namespace *place, ld_bytes name, uint64_t wait, void **lock, const ld_error_sink *error);
-    /* LD_OK while the lock is held, LD_ABSENT once the store has lost its holder. May wait. */
+    /* [any thread, may wait] LD_OK while the lock is held; LD_ABSENT once the store has lost its holder. */
     ld_status(LD_SENDABLE *held)(void *self, void *lock, const ld_error_sink *error);
-    /* Gives the lock back. Never fails. May wait. */
+    /* [any thread, may wait] Releases the lock. Never fails. */
     void(LD_SENDABLE *unlock)(void *self, void *lock);
 } ld_store_lock;
 
-/* Clearing files of what was removed. */
+/* Erasure of removed values. */
 #define LD_STORE_WIPING "localdata.store.wiping/1"
 typedef struct LD_SENDABLE ld_store_wiping_r1 {
     uint32_t size;
-    /* Sees to it that the files in which the store keeps `place` hold nothing any more of values that were removed or
-     * replaced before: not in their free space, and not in logs. What a disk keeps of space that files gave back is beyond
-     * a store. LD_ERROR_BUSY if another process stands in the way. May wait, and may take long. */
+    /* [any thread, may wait, may take long] Erases what is left of values that were removed or replaced, in all files
+     * in which the store keeps `place`: in free space and in logs. A store cannot erase what a disk keeps of space
+     * that files freed. LD_ERROR_BUSY if another process prevents it. */
     ld_status(LD_SENDABLE *wipe)(void *self, const ld_namespace *place, const ld_error_sink *error);
 } ld_store_wiping;
 
-/* Many values in one call, for whoever goes through a whole place: a migration, a copy. */
+/* Many values in one call, for work on a whole place, such as a migration or a copy. */
 #define LD_STORE_BULK "localdata.store.bulk/1"
 
 /* A value as `read` gives it. */
 typedef struct ld_bulk_value_r1 {
     uint32_t size;
-    uint32_t omitted;                /* not 0: it is larger than what was asked for, or corrupt, and `value` is empty */
+    uint32_t omitted;                /* not 0: `value` is empty, since it is larger than requested or corrupt */
     ld_bytes name;
     ld_bytes value;
     const ld_attributes *attributes; /* with value_size and modified; NULL if the store keeps none */
-    uint64_t mark;                   /* another one after each write of the value, and never 0 */
+    uint64_t mark;                   /* differs after each write of the value; never 0 */
 } ld_bulk_value;
 
 /* A change as `apply` takes it. */
@@ -592,22 +614,23 @@ typedef struct ld_bulk_change_r1 {
     ld_bytes name;
     ld_bytes value;
     const ld_attributes *attributes; /* may be NULL */
-    uint64_t mark;                   /* with LD_BULK_EXPECT: what the value has to have; 0: there has to be none */
+    uint64_t mark;                   /* with LD_BULK_EXPECT: the mark that the value must have; 0: no value */
 } ld_bulk_change;
 #define LD_BULK_REMOVE 1u /* removes (an absent value is fine); without it: sets */
-#define LD_BULK_EXPECT 2u /* only if the value has `mark` when it is the change's turn */
+#define LD_BULK_EXPECT 2u /* only if the value has `mark` when its change is applied */
 
 typedef struct LD_SENDABLE ld_store_bulk_r1 {
     uint32_t size;
-    /* Calls `take` with values of `place` whose names start with `prefix` and come after `after` (empty: from the start),
-     * ascending by the names' bytes and all of one moment, until it returns anything but 0 (then LD_STOPPED). Values of
-     * more than `largest` bytes come without their bytes. `take` is as a sink: it copies, and calls nothing. May wait. */
+    /* [any thread, may wait] Calls `take` with the values of `place` whose names start with `prefix` and come after
+     * `after` (empty: from the start), ascending by the names' bytes. All of them are of one moment. If `take`
+     * returns anything but 0, it stops and returns LD_STOPPED. Values of more than `largest` bytes come without their
+     * bytes. The rules for `take` are those of a sink: it copies, and calls nothing. */
     ld_status(LD_SENDABLE *read)(
         void *self, const ld_namespace *place, ld_bytes prefix, ld_bytes after, uint64_t largest, void *context,
         int32_t(LD_SENDABLE *take)(void *context, const ld_bulk_value *value), const ld_error_sink *error);
-    /* Applies the changes in order, all of them or none, also across a crash; a later one for the same name wins. If what
-     * some of them expect is not so, it calls `conflict` with the index of each of those and fails with LD_ERROR_BUSY;
-     * nothing took effect then. May wait. */
+    /* [any thread, may wait] Applies the changes in order, all or none, also across a crash; the last one for a name
+     * wins. If expectations failed, calls `conflict` with the index of exactly the changes whose expectation failed,
+     * and fails with LD_ERROR_BUSY: no change is applied. */
     ld_status(LD_SENDABLE *apply)(
         void *self, const ld_bulk_change *const *changes, size_t count, void *context,
         void(LD_SENDABLE *conflict)(void *context, size_t index), const ld_error_sink *error);
@@ -615,8 +638,8 @@ typedef struct LD_SENDABLE ld_store_bulk_r1 {
 
 /* ---------------------------------------------------------------- crypto ---------------------------------------- */
 
-/* One number per algorithm, which sealed values carry: numbers are never reused. An algorithm is exactly what its
- * standard says, so that what one provider sealed another opens. */
+/* One number per algorithm. Sealed values carry it, so a number is never used again. An algorithm is exactly what its
+ * standard says, so that every provider opens what another one sealed. */
 typedef int32_t ld_algorithm_id;
 #define LD_AES_256_GCM 1        /* NIST SP 800-38D: 32-byte key, 12-byte nonce, 16-byte tag */
 #define LD_CHACHA20_POLY1305 2  /* RFC 8439: 32, 12, 16 */
@@ -629,8 +652,6 @@ typedef int32_t ld_algorithm_id;
 #define LD_X25519 32            /* RFC 7748: 32-byte keys and shared secret */
 #define LD_ED25519 33           /* RFC 8032: 32-byte private and public keys, 64-byte signature */
 
-#define LD_ALGORITHM_INCREMENTAL 1u /* the ability LD_CRYPTO_INCREMENTAL takes it */
-
 /* An algorithm that a provider offers on this machine, with its sizes in bytes. */
 typedef struct LD_SENDABLE ld_algorithm_r1 {
     uint32_t size;
@@ -638,7 +659,7 @@ typedef struct LD_SENDABLE ld_algorithm_r1 {
     uint32_t key_size;   /* of a cipher's key, or of a private key; 0 for derivations */
     uint32_t nonce_size; /* of a cipher's nonce; 0 for the others */
     uint32_t tag_size;   /* of a cipher's tag; 0 for the others */
-    uint32_t flags;      /* LD_ALGORITHM_... */
+    uint32_t flags;      /* none so far: 0 */
     /* The most bytes of plaintext under one nonce, or of output of one derivation; 0 for no limit that counts. */
     uint64_t largest;
 } ld_algorithm;
@@ -655,13 +676,13 @@ typedef struct LD_SENDABLE ld_derivation_r1 {
 } ld_derivation;
 
 /*
- * An open crypto provider. It computes; nonces, keys and formats are the host's business.
+ * An open crypto provider. It computes; nonces, keys and formats are the host's.
  *
- * Every function may be called by many threads at once and never waits for anything but the processor; `derive` may
- * take seconds by its parameters. Outputs are buffers of the caller's and never overlap inputs. A key, nonce, tag or
- * parameter of another size than declared is refused (LD_ERROR_UNSUPPORTED), never padded or cut. Key material and
- * plaintext in memory of the provider's own is cleared before the call returns or, what is kept for a stream, before it
- * ends. Required are `seal`, `open`, `derive` and `random`; a provider without LD_X25519 leaves the last two NULL.
+ * Many threads may call every function at once. A function waits for nothing but the processor; `derive` may take
+ * seconds, as its parameters say. Outputs are buffers of the caller's, and never overlap inputs. A key, nonce, tag or
+ * parameter of another size than declared is refused with LD_ERROR_UNSUPPORTED, never padded or cut. A provider clears
+ * key material and plaintext in its own memory before the call returns. `seal`, `open`, `derive` and `random` are
+ * required. A provider without LD_X25519 leaves the last two NULL.
  */
 typedef struct LD_SENDABLE ld_crypto_r1 {
     uint32_t size;
@@ -671,74 +692,54 @@ typedef struct LD_SENDABLE ld_crypto_r1 {
     size_t algorithm_count;
     void *self; /* handed to every function */
 
-    /* Encrypts and authenticates: writes plaintext.count bytes to `ciphertext` and the tag to `tag`. A nonce must not
-     * come twice with one key; that is the caller's promise. */
+    /* [any thread] Encrypts and authenticates: writes plaintext.count bytes to `ciphertext`, and the tag to `tag`.
+     * The caller never uses a nonce twice with one key. */
     ld_status(LD_SENDABLE *seal)(
         void *self, ld_algorithm_id algorithm, ld_bytes key, ld_bytes nonce, ld_bytes data, ld_bytes plaintext,
         void *ciphertext, void *tag, const ld_error_sink *error);
-    /* Checks the tag and decrypts ciphertext.count bytes to `plaintext`. With a wrong tag it fails with
-     * LD_ERROR_CANNOT_OPEN, in a time and with a message that depend on no key or plaintext, and `plaintext` holds only
-     * zeros. */
+    /* [any thread] Checks the tag, and decrypts ciphertext.count bytes to `plaintext`. With a wrong tag, fails with
+     * LD_ERROR_CANNOT_OPEN, and `plaintext` holds only zeros. Time and message then depend on no key or plaintext. */
     ld_status(LD_SENDABLE *open)(
         void *self, ld_algorithm_id algorithm, ld_bytes key, ld_bytes nonce, ld_bytes data, ld_bytes ciphertext,
         ld_bytes tag, void *plaintext, const ld_error_sink *error);
-    /* Derives `count` bytes. */
+    /* [any thread] Derives `count` bytes. */
     ld_status(LD_SENDABLE *derive)(
         void *self, ld_algorithm_id algorithm, const ld_derivation *parameters, void *output, size_t count,
         const ld_error_sink *error);
-    /* Fills `output` from a cryptographically secure generator that is safe after fork(2). */
+    /* [any thread] Fills `output` from a cryptographically secure generator that is safe after fork(2). */
     ld_status(LD_SENDABLE *random)(void *self, void *output, size_t count, const ld_error_sink *error);
-    /* An optional ability by id, or NULL. The table stays valid as long as the provider. */
+    /* [any thread] An optional ability by id, or NULL. The table is valid as long as the provider. */
     const void *(LD_SENDABLE *extension)(void *self, ld_bytes id);
-    /* Ends the provider: as ld_store's. */
+    /* [one thread, may wait] Ends the provider, as `close` of ld_store ends a store. */
     void(LD_SENDABLE *close)(void *self);
-    /* The public key of a private key. */
+    /* [any thread] Writes the public key of a private key. */
     ld_status(LD_SENDABLE *public_key)(
         void *self, ld_algorithm_id algorithm, ld_bytes private_key, void *public_key, const ld_error_sink *error);
-    /* The shared secret. One that is all zeros (a public key of small order) is refused with LD_ERROR_SECURITY. */
+    /* [any thread] Writes the shared secret. A secret of zeros only (a public key of small order) is refused with
+     * LD_ERROR_SECURITY. */
     ld_status(LD_SENDABLE *agree)(
         void *self, ld_algorithm_id algorithm, ld_bytes private_key, ld_bytes public_key, void *shared,
         const ld_error_sink *error);
 } ld_crypto;
 
-/* Ciphers in pieces. A stream is used by one thread at a time. */
-#define LD_CRYPTO_INCREMENTAL "localdata.crypto.incremental/1"
-typedef struct LD_SENDABLE ld_crypto_incremental_r1 {
-    uint32_t size;
-    /* Starts to seal (`seals` not 0) or to open under a key and a nonce, with all of the data that is only
-     * authenticated. Every stream that was begun is ended by exactly one of `seal`, `open` and `cancel`. */
-    ld_status(LD_SENDABLE *begin)(
-        void *self, ld_algorithm_id algorithm, int32_t seals, ld_bytes key, ld_bytes nonce, ld_bytes data,
-        void **stream, const ld_error_sink *error);
-    /* Writes input.count bytes to `output`. What an opening stream writes is not authentic before `open` returned
-     * LD_OK, and must not be acted upon. */
-    ld_status(LD_SENDABLE *update)(
-        void *self, void *stream, ld_bytes input, void *output, const ld_error_sink *error);
-    /* Ends a sealing stream: writes the tag. */
-    ld_status(LD_SENDABLE *seal)(void *self, void *stream, void *tag, const ld_error_sink *error);
-    /* Ends an opening stream: LD_ERROR_CANNOT_OPEN if the tag is wrong. */
-    ld_status(LD_SENDABLE *open)(void *self, void *stream, ld_bytes tag, const ld_error_sink *error);
-    /* Ends a stream without a result. Never fails. */
-    void(LD_SENDABLE *cancel)(void *self, void *stream);
-} ld_crypto_incremental;
-
-/* Signatures: by the algorithms that the provider lists and that are signatures, so far LD_ED25519. A private key is the
- * 32 bytes that RFC 8032 calls so, which other texts call the seed. */
+/* Signatures, by those algorithms of the provider that are signature algorithms: so far LD_ED25519. A private key is
+ * the 32 bytes that RFC 8032 calls the private key; other texts call them the seed. */
 #define LD_CRYPTO_SIGNATURES "localdata.crypto.signatures/1"
 typedef struct LD_SENDABLE ld_crypto_signatures_r1 {
     uint32_t size;
-    /* The 32-byte public key of a private key. */
+    /* [any thread] Writes the 32-byte public key of a private key. */
     ld_status(LD_SENDABLE *public_key)(
         void *self, ld_algorithm_id algorithm, ld_bytes private_key, void *public_key, const ld_error_sink *error);
-    /* Writes the 64-byte signature of a message, which may be empty. It is a function of key and message alone: no
-     * random number goes into it. */
+    /* [any thread] Writes the 64-byte signature of a message, which may be empty. It depends on the key and the
+     * message only: no random number is used. */
     ld_status(LD_SENDABLE *sign)(
         void *self, ld_algorithm_id algorithm, ld_bytes private_key, ld_bytes message, void *signature,
         const ld_error_sink *error);
-    /* LD_OK if the signature is right, otherwise LD_ERROR_CANNOT_OPEN with a message that depends on none of the
-     * inputs. All providers agree on every input, so that what one device accepts all do: with S, R and A as in RFC
-     * 8032 (5.1.7), a signature is right if S is less than the group's order, A and R are the only encodings of their
-     * points (y less than p) and neither point has a small order, and [S]B = R + [k]A holds without the cofactor. */
+    /* [any thread] LD_OK if the signature is valid; otherwise LD_ERROR_CANNOT_OPEN, with a message that depends on
+     * none of the inputs. All providers agree on every input, so that all devices accept what one accepts. With S, R
+     * and A as in RFC 8032 (5.1.7), a signature is valid if S is less than the group's order, A and R are the only
+     * encodings of their points (y less than p), neither point has a small order, and [S]B = R + [k]A holds without
+     * the cofactor. */
     ld_status(LD_SENDABLE *verify)(
         void *self, ld_algorithm_id algorithm, ld_bytes public_key, ld_bytes message, ld_bytes signature,
         const ld_error_sink *error);
@@ -756,34 +757,34 @@ typedef struct ld_sync_record_r1 {
 } ld_sync_record;
 
 #define LD_SYNC_CHANGED 0     /* there may be something new to fetch */
-#define LD_SYNC_REACHABLE 1   /* the other side can be reached, again or for the first time; there may be something new */
-#define LD_SYNC_UNREACHABLE 2 /* it cannot be reached; the transport goes on trying by itself */
+#define LD_SYNC_REACHABLE 1   /* the other side can be reached; there may be something new to fetch */
+#define LD_SYNC_UNREACHABLE 2 /* it cannot be reached; the transport keeps trying */
 
 typedef struct LD_SENDABLE ld_sync_subscriber_r1 {
     uint32_t size;
     void *context;
-    /* `notice` is one of LD_SYNC_... Called on any thread; never waits and never calls the transport. */
+    /* [any thread] `notice` is one of LD_SYNC_... Never waits, and never calls the transport. */
     void(LD_SENDABLE *notify)(void *context, int32_t notice);
 } ld_sync_subscriber;
 
 /*
  * An open sync transport.
  *
- * Only the device of that name publishes as a writer, and one of its processes at a time, so no two publish the same
- * record. A transport upholds:
+ * Only the device of that name publishes as a writer, and only one of its processes at a time. So no two processes
+ * publish the same record. A transport guarantees:
  *
- *   never lost     after `publish` returned LD_OK, every device gets the record, or a later one of the same writer and
- *                  name, from a fetch since any earlier position; also after a power loss on this side. If the other side
- *                  carries records later, as a folder that another program copies, this holds once it has.
- *   order          the records of one writer arrive in the order of their publication; those that a later one of the same
- *                  name replaced may be left out. Nothing is promised about records of different writers.
- *   last counts    what a fetch gives of a name ends with its newest record; of a removed name with the last one before
- *                  the removal, or nothing.
- *   at least once  a record may arrive again, but never changed, and never in part.
- *   own records    are fetched as those of others are.
+ *   never lost     After `publish` returned LD_OK, every device gets the record, or a later one of the same writer and
+ *                  name, from a fetch since any earlier position; also after a power loss on this side. Where something
+ *                  else carries the records, such as a program that copies a folder, this holds once it has.
+ *   order          The records of one writer arrive in the order of their publication. Records that a later one of the
+ *                  same name replaced may be omitted. Records of different writers have no order.
+ *   last counts    The last record of a name that a fetch returns is the newest one; of a removed name it is the last
+ *                  one before the removal, or the fetch returns none.
+ *   at least once  A record may arrive again, but never changed, and never in part.
+ *   own records    A fetch returns them as those of others.
  *
- * Every function may be called by many threads at once. `open` succeeds if the other side cannot be reached now; the
- * functions then fail with LD_ERROR_STORE_UNAVAILABLE until it can. All but `extension` and `close` are required.
+ * Many threads may call every function at once. `open` succeeds even if the other side cannot be reached; the functions
+ * then fail with LD_ERROR_STORE_UNAVAILABLE until it can. All functions but `extension` and `close` are required.
  */
 typedef struct LD_SENDABLE ld_sync_r1 {
     uint32_t size;
@@ -791,46 +792,48 @@ typedef struct LD_SENDABLE ld_sync_r1 {
     uint64_t largest_record; /* the most bytes of one record's content; at least 262,144 */
     void *self;              /* handed to every function */
 
-    /* Publishes 1 to 1,024 records of one writer, in order, durably: all of them, or the first ones if it fails. To
-     * publish one again does no harm. LD_ERROR_DURABILITY_UNKNOWN: it cannot be told what was published. May wait. */
+    /* [any thread, may wait] Publishes 1 to 1,024 records of one writer, in order and durably: all of them, or the
+     * first ones if it fails. To publish a record again is harmless. LD_ERROR_DURABILITY_UNKNOWN: unknown which
+     * records were published. */
     ld_status(LD_SENDABLE *publish)(
         void *self, const ld_sync_record *const *records, size_t count, const ld_error_sink *error);
-    /* Removes records of a writer, 1 to 1,024 names, which no fetch needs to give any more; an absent one is fine. May
-     * wait. */
+    /* [any thread, may wait] Removes 1 to 1,024 records of a writer, by name. No fetch has to return them any more. A
+     * missing record is no failure. */
     ld_status(LD_SENDABLE *remove)(
         void *self, ld_bytes writer, const ld_bytes *names, size_t count, const ld_error_sink *error);
-    /* Calls `take` with the records that were published after the position `since` (empty: from the beginning) until
-     * there are no more or it returns anything but 0. Either way it then writes the position behind the last record that
-     * `take` got, 1 to 4,096 bytes, to `position` in exactly one call, and returns LD_OK. LD_ERROR_POSITION_LOST: it
-     * cannot go on from there; the host fetches from the beginning. `take` is as a sink: it copies, and calls nothing.
-     * May wait. */
+    /* [any thread, may wait] Calls `take` with the records that were published after the position `since` (empty:
+     * from the beginning), until no record is left or `take` returns anything but 0. In both cases it then writes the
+     * position behind the last record that `take` got, 1 to 4,096 bytes, to `position` in exactly one call, and
+     * returns LD_OK. LD_ERROR_POSITION_LOST: it cannot continue from `since`, and the host fetches from the
+     * beginning. The rules for `take` are those of a sink: it copies, and calls nothing. */
     ld_status(LD_SENDABLE *fetch)(
         void *self, ld_bytes since, void *context,
         int32_t(LD_SENDABLE *take)(void *context, const ld_sync_record *record), const ld_sink *position,
         const ld_error_sink *error);
-    /* Notifies `subscriber` whenever there may be something new to fetch, and when reachability changes, from now on
-     * until `unsubscribe`. A notice may be about nothing; none is left out. The struct is copied. May wait. */
+    /* [any thread, may wait] From now on until `unsubscribe`, notifies `subscriber` whenever there may be something
+     * new to fetch, and when reachability changes. A notice may have no cause; no cause goes without a notice. The
+     * transport copies the struct. */
     ld_status(LD_SENDABLE *subscribe)(
         void *self, const ld_sync_subscriber *subscriber, void **token, const ld_error_sink *error);
-    /* Ends a subscription; when it returns, `notify` is not running and will not run again. May wait. */
+    /* [any thread, may wait] Ends a subscription. After it returns, `notify` neither runs nor will run. */
     void(LD_SENDABLE *unsubscribe)(void *self, void *token);
-    /* Asks all calls that wait for the other side to return soon with LD_ERROR_CANCELLED. Never waits. */
+    /* [any thread] Asks all calls that wait for the other side to return soon with LD_ERROR_CANCELLED. */
     void(LD_SENDABLE *cancel)(void *self);
-    /* An optional ability by id, or NULL. There is none yet. */
+    /* [any thread] An optional ability by id, or NULL. No ability is defined yet. */
     const void *(LD_SENDABLE *extension)(void *self, ld_bytes id);
-    /* Ends the transport: as ld_store's. */
+    /* [one thread, may wait] Ends the transport, as `close` of ld_store ends a store. */
     void(LD_SENDABLE *close)(void *self);
 } ld_sync;
 
 /* ---------------------------------------------------------------- migrations ------------------------------------ */
 
 /*
- * A key, as a migration names it. The host keeps serializer and security with what it writes: two keys of one address
- * that differ in them are two ways to read one value, and only the right one gives it.
+ * A key, as a migration names it. The host keeps serializer and security with what it writes. Two keys of one address
+ * that differ in them are two ways to read one value, and only the right one succeeds.
  */
 typedef struct ld_migration_key_r1 {
     uint32_t size;
-    ld_bytes address;    /* "keychain:com.example/token": domain[:scope]/name, where a scope has %2F for / and %25 for % */
+    ld_bytes address;    /* "keychain:com.example/token": domain[:scope]/name; a scope has %2F for / and %25 for % */
     ld_bytes serializer; /* "json", "plist", "text", "data" or "custom"; empty: "data" */
     /* How the value is protected, as JSON: "none" (with its quotes), {"cipher":"AES-256-GCM"},
      * {"cipher":"ChaCha20-Poly1305"} or {"accessibility":"whenUnlocked"}; empty: the domain's own way. */
@@ -839,73 +842,81 @@ typedef struct ld_migration_key_r1 {
 
 /*
  * What a migration reads and writes: the stores as they are, with the migration's own changes on top, which nobody else
- * sees. Nothing takes effect before `migrate` has returned a result with success; what `should_migrate` writes never does.
+ * sees. The changes take effect only after `migrate` has returned a result with success; those of `should_migrate`
+ * never do.
  *
- * It belongs to one call, and to the thread that the call was made on: from another thread, or once the call has returned,
- * every function is refused with LD_ERROR_UNSUPPORTED. When the call is cancelled, all but `is_cancelled` are refused with
- * LD_ERROR_CANCELLED. All may wait.
+ * A transaction belongs to one call, and to the thread of that call. From another thread, or after the call has
+ * returned, every function is refused with LD_ERROR_UNSUPPORTED. After the host has cancelled the call, all functions
+ * but `is_cancelled` are refused with LD_ERROR_CANCELLED.
  */
 typedef struct LD_SENDABLE ld_migration_transaction_r1 {
     uint32_t size;
     uint32_t reserved; /* 0 */
     void *context;     /* handed to every function */
-    uint64_t call;     /* what `cancel` names the call by; no two calls of a process have the same */
-    /* Writes the whole value, opened if it is sealed, to the sink in exactly one call, or returns LD_ABSENT. */
+    uint64_t call;     /* the call's number for `cancel`, unique in the process */
+    /* [the call's thread, may wait] Writes the whole value to the sink in exactly one call, opened if it is sealed;
+     * LD_ABSENT if there is no value. */
     ld_status(LD_SENDABLE *get)(
         void *context, const ld_migration_key *key, const ld_sink *sink, const ld_error_sink *error);
-    /* LD_OK if there is a value, even an empty one; LD_ABSENT if not. */
+    /* [the call's thread, may wait] LD_OK if there is a value, even an empty one; LD_ABSENT if not. */
     ld_status(LD_SENDABLE *exists)(void *context, const ld_migration_key *key, const ld_error_sink *error);
-    /* Stages a value. One of a "json" or "plist" key that is no such document is refused with
-     * LD_ERROR_DESERIALIZATION. */
+    /* [the call's thread, may wait] Stages a value. A value of a "json" or "plist" key that is no such document is
+     * refused with LD_ERROR_DESERIALIZATION. */
     ld_status(LD_SENDABLE *set)(
         void *context, const ld_migration_key *key, ld_bytes value, const ld_error_sink *error);
-    /* Stages a removal; LD_OK also if there is no value. */
+    /* [the call's thread, may wait] Stages a removal; LD_OK also if there is no value. */
     ld_status(LD_SENDABLE *remove)(void *context, const ld_migration_key *key, const ld_error_sink *error);
-    /* 1 once the host has given the call up, 0 before. Never waits. */
+    /* [the call's thread] 1 once the host has cancelled the call, 0 before. */
     int32_t(LD_SENDABLE *is_cancelled)(void *context);
-    /* Writes the names of `place` that start with `prefix`, one per call of the sink, ascending by bytes, with the
-     * transaction's own changes. A place is a domain and its scope as in an address: "userDefaults:com.example". */
+    /* [the call's thread, may wait] Writes the names in `place` that start with `prefix`, one per call of the sink,
+     * ascending by their bytes, with the transaction's own changes. A place is a domain and its scope as in an
+     * address: "userDefaults:com.example". */
     ld_status(LD_SENDABLE *names)(
         void *context, ld_bytes place, ld_bytes prefix, const ld_sink *sink, const ld_error_sink *error);
-    /* Calls `take` once with what is recorded with the value (borrowed), or returns LD_ABSENT. */
+    /* [the call's thread, may wait] Calls `take` once with the value's attributes, which are borrowed; LD_ABSENT if
+     * there is no value. */
     ld_status(LD_SENDABLE *attributes)(
         void *context, const ld_migration_key *key, void *taker,
         void(LD_SENDABLE *take)(void *taker, const ld_attributes *attributes), const ld_error_sink *error);
-    /* As `set`, with the value's version tag; of no bytes: none. */
+    /* [the call's thread, may wait] As `set`, with the value's version tag; no bytes mean no tag. */
     ld_status(LD_SENDABLE *set_tagged)(
         void *context, const ld_migration_key *key, ld_bytes value, ld_bytes version_tag, const ld_error_sink *error);
 } ld_migration_transaction;
 
 /*
- * An open migration pack. A migration is called by its index in the list; what it does is known by its id and revision,
- * so an id never changes its meaning, and a change of what is done is a new revision.
+ * An open migration pack. A migration is called by its index in the list. Its id and revision identify what it does: an
+ * id never changes its meaning, and a change of what is done is a new revision.
  *
  * The list is a JSON array of at most 1024 objects and 1 MiB:
  *
- *     id              required; what the ledger knows the migration by: 1 to 4096 bytes, no control characters
- *     revision        a whole number from 1 on; 1 if not given
- *     summary         one line for people; empty if not given
+ *     id              required; the ledger knows the migration by it: 1 to 4096 bytes, no control characters
+ *     revision        a whole number from 1 on; 1 if missing
+ *     summary         one line for people; empty if missing
  *     fingerprint     what the migration does, as a text or a hash of one: 1 to 256 bytes, no control characters. The
- *                     ledger keeps it, and refuses to run the migration again with another one of the same revision. For
- *                     packs whose migrations are declared, where others come and go; if not given, the plugin's file and
- *                     the pack's options are compared
- *     effect          "brings" data to its destination, or "removes" what is there; "brings" if not given
- *     destination     required unless it is a bulk migration: a key, {"address": ..., "serializer": ..., "security": ...}
- *                     as in ld_migration_key (security not in quotes of its own), and optionally "type", "owner",
- *                     "description", "availability" ("all", "phoneOnly", "watchOnly")
- *     sources         keys that data comes from, as far as they are known beforehand; none if not given
- *     dependencies    ids of migrations that run before this one, of this pack or others; none if not given
+ *                     ledger keeps it, and refuses to run the migration again with another fingerprint of the same
+ *                     revision. For packs whose migrations are declared, where others come and go. If it is missing,
+ *                     the plugin's file and the pack's options are compared
+ *     effect          "brings" data to its destination, or "removes" the data there; "brings" if missing
+ *     destination     required unless it is a bulk migration: a key, {"address": ..., "serializer": ..., "security":
+ *                     ...} as in ld_migration_key (security not in quotes of its own), and optionally "type", "owner",
+ *                     "description", "availability" ("all", "phoneOnly", "watchOnly"), "sync" ("never", "manual",
+ *                     "automaticSmall"): whether the value takes part in sync, where no catalog lists the key
+ *     sources         keys that data comes from, as far as they are known beforehand; none if missing
+ *     dependencies    ids of migrations that run before this one, of this pack or others; none if missing
  *     conflictPolicy  if the destination has a value: "keepDestination", "dropSource", "takeSource" or "fail"; the
- *                     first if not given
+ *                     first if missing
  *     bulk            of a bulk migration, in place of destination and sources: {"source": range, "destination": range,
  *                     "converts": truth}, where a range is {"domain": "userDefaults:suite", "prefix": ...,
  *                     "serializer": ..., "security": ...} and stands for all values of a place whose names begin with
- *                     the prefix. Names keep what follows it; with "converts" (false if not given) `convert` makes
- *                     the new bytes.
+ *                     the prefix. Names keep what follows it. With "converts" (false if missing), `convert` makes the
+ *                     new bytes
+ *     container       whether it is a step of a versioned container, whose version key is the destination; false if
+ *                     missing
  *
- * `should_migrate` and `migrate` are called on threads of the host's that may wait, many at once for different
- * migrations; the others never wait for anything but the processor. `should_migrate` and `migrate` are required unless all
- * migrations are bulk migrations, `convert` if one of them converts; what else is NULL is not offered.
+ * The host calls `should_migrate` and `migrate` on threads of its own that may wait, many at once for different
+ * migrations. The other functions wait for nothing but the processor. `should_migrate` and `migrate` are required
+ * unless all migrations are bulk migrations, `convert` if one of them converts. Another function may be NULL if it is
+ * not offered.
  */
 typedef struct LD_SENDABLE ld_migration_pack_r1 {
     uint32_t size;
@@ -913,46 +924,48 @@ typedef struct LD_SENDABLE ld_migration_pack_r1 {
     ld_bytes migrations; /* the list; the same bytes as long as the pack is open */
     void *self;          /* handed to every function */
 
-    /* Whether there is something to do: LD_OK if so, LD_ABSENT if not. Writes nothing. `context` is a JSON object:
+    /* [any thread, may wait] LD_OK if there is something to do, LD_ABSENT if not. Writes nothing. `context` is a JSON
+     * object:
      *
-     *     appVersion   the version of the running app; left out if nobody said it
-     *     dataVersion  the version of the app that wrote the data; left out if it is not known
+     *     appVersion   the version of the running app; missing if it is unknown
+     *     dataVersion  the version of the app that wrote the data; missing if it is unknown
      *     device       {"platform", "role", "systemVersion", "model"}
      *     system       {"availableDiskSpace", "availableMemory", "isLowPowerModeEnabled"}: bytes, bytes and a truth
-     *     history      when which migration was committed: {id: seconds since 1970 UTC}
+     *     history      when each migration was committed: {id: seconds since 1970 UTC}
      *     preferences  {name: any value}
      */
     ld_status(LD_SENDABLE *should_migrate)(
         void *self, size_t migration, const ld_migration_transaction *transaction, ld_bytes context,
         const ld_error_sink *error);
-    /* Does it, and writes a JSON object to the sink in exactly one call: {"success": truth, "migratedCount": how many
-     * values came to their destination, "errors": [{"code": a number of an ld_error_code, "message": ..., "hint": ...}],
-     * "metadata": {...}}; without success the first error is what the host throws. An error may have
-     * "underlying": {"code", "message", "hint"}. All but success may be left out. LD_FAILED with a report is the same as
-     * no success with one error. It may be run again, also after it was stopped at any point. */
+    /* [any thread, may wait] Runs the migration, and writes a JSON object to the sink in exactly one call:
+     * {"success": truth, "migratedCount": the number of values that came to their destination, "errors": [{"code": a
+     * number of an ld_error_code, "message": ..., "hint": ...}], "metadata": {...}}. Without success, the host throws
+     * the first error. An error may have "underlying": {"code", "message", "hint"}. All members but success are
+     * optional. LD_FAILED with a report means the same as no success with one error. The host may run the migration
+     * again, also after it was stopped at any point. */
     ld_status(LD_SENDABLE *migrate)(
         void *self, size_t migration, const ld_migration_transaction *transaction, ld_bytes context,
         const ld_sink *result, const ld_error_sink *error);
-    /* Fails if the migration can never be right: asked when it is registered, and before it runs. NULL: the host checks
-     * that no source is better protected than the destination. */
+    /* [any thread] Fails if the migration can never be valid. The host asks when it registers the migration, and
+     * before it runs it. If NULL, the host checks that no source is better protected than the destination. */
     ld_status(LD_SENDABLE *validate)(void *self, size_t migration, const ld_error_sink *error);
-    /* Writes the new bytes of one value of a bulk migration to the sink in exactly one call. `name` is what the value is
-     * called at its source, prefix and all. */
+    /* [any thread] Writes the new bytes of one value of a bulk migration to the sink in exactly one call. `name` is
+     * the value's name at its source, with the prefix. */
     ld_status(LD_SENDABLE *convert)(
         void *self, size_t migration, ld_bytes name, ld_bytes value, const ld_sink *sink, const ld_error_sink *error);
-    /* Asks a call of `should_migrate` or `migrate` to return soon, with LD_ERROR_CANCELLED: the host does not wait for
-     * it any more, and throws away what it returns. Called from any thread; nothing if no such call runs. */
+    /* [any thread] Asks a call of `should_migrate` or `migrate` to return soon with LD_ERROR_CANCELLED. The host no
+     * longer waits for it, and discards its result. Does nothing if no such call runs. */
     void(LD_SENDABLE *cancel)(void *self, uint64_t call);
-    /* An optional ability by id, or NULL. There is none yet. */
+    /* [any thread] An optional ability by id, or NULL. No ability is defined yet. */
     const void *(LD_SENDABLE *extension)(void *self, ld_bytes id);
-    /* Ends the pack: as ld_store's. */
+    /* [one thread, may wait] Ends the pack, as `close` of ld_store ends a store. */
     void(LD_SENDABLE *close)(void *self);
 } ld_migration_pack;
 
 /* ---------------------------------------------------------------- the least sizes ------------------------------- */
 
-/* What each struct has in minor 1. A later minor adds lines for new structs and changes none. Enumerators, for languages
- * that take over constants and no macros. */
+/* The size of each struct in minor 1. A later minor adds lines for new structs, and changes none. These are
+ * enumerators for languages that import constants, but no macros. */
 enum {
     ld_error_sink_least_size = LD_SIZE_THROUGH(ld_error_sink, report),
     ld_sink_least_size = LD_SIZE_THROUGH(ld_sink, write),
@@ -976,7 +989,6 @@ enum {
     ld_store_check_least_size = LD_SIZE_THROUGH(ld_store_check, check),
     ld_store_repair_least_size = LD_SIZE_THROUGH(ld_store_repair, repair),
     ld_store_verification_least_size = LD_SIZE_THROUGH(ld_store_verification, verify),
-    ld_store_tagged_least_size = LD_SIZE_THROUGH(ld_store_tagged, get),
     ld_store_conditional_least_size = LD_SIZE_THROUGH(ld_store_conditional, remove),
     ld_store_expiry_least_size = LD_SIZE_THROUGH(ld_store_expiry, expired),
     ld_store_lock_least_size = LD_SIZE_THROUGH(ld_store_lock, unlock),
@@ -987,7 +999,6 @@ enum {
     ld_algorithm_least_size = LD_SIZE_THROUGH(ld_algorithm, largest),
     ld_derivation_least_size = LD_SIZE_THROUGH(ld_derivation, memory),
     ld_crypto_least_size = LD_SIZE_THROUGH(ld_crypto, agree),
-    ld_crypto_incremental_least_size = LD_SIZE_THROUGH(ld_crypto_incremental, cancel),
     ld_crypto_signatures_least_size = LD_SIZE_THROUGH(ld_crypto_signatures, verify),
     ld_sync_record_least_size = LD_SIZE_THROUGH(ld_sync_record, content),
     ld_sync_subscriber_least_size = LD_SIZE_THROUGH(ld_sync_subscriber, notify),
