@@ -118,6 +118,7 @@ check:
 	.ci/timed part "lint" $(MAKE) lint
 	.ci/timed part "fault injector" python3 Tests/FaultInjection/selftest.py
 	.ci/timed part "build" $(SWIFT) build --build-tests
+	.ci/timed part "as a release build" .ci/whole-modules "$$($(SWIFT) build --show-bin-path)"
 	if id -un >/dev/null 2>&1; then .ci/timed part "docs" $(MAKE) guides; fi
 	SWIFT=$(SWIFT) .ci/timed part "benchmarks" .ci/benchmarks
 	SWIFT=$(SWIFT) .ci/timed part "sensitive tests" .ci/test $(AT_ONCE) 4 --filter '$(FIRST)' --skip '$(AS_ROOT)'
