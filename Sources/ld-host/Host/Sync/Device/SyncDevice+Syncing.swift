@@ -86,7 +86,7 @@ extension SyncDevice {
             let isGroupNews = turn.group.hasDueRecords
             try turn.group.publish(to: turn.carrier)
             noteSync(at: now())
-            let isDue = !turn.engine.isJoining && !turn.engine.duties.isSubset(of: turn.engine.tooLarge)
+            let isDue = !turn.engine.isJoining && !turn.engine.outbox.pending.isEmpty
             guard isGroupNews || wasJoining && !turn.engine.isJoining || isDue else { return }
         }
     }
@@ -268,13 +268,13 @@ extension SyncReport {
     fileprivate init(of turn: SyncDevice.Turn, without leftOut: [SyncDevice.LeftOut]) {
         let (engine, counts) = (turn.engine, turn.engine.counts)
         self.init(
-            device: turn.group.me.text, members: turn.group.members.count, keys: engine.keys.count,
+            device: turn.group.me.text, members: turn.group.members.count, keys: engine.keys.all.count,
             isJoining: engine.isJoining, isComplete: engine.isComplete,
             awaited: turn.group.log.state.members.filter { $0.id != turn.group.me && !engine.isComplete($0.id) }
                 .map(\.name),
-            pending: engine.duties.subtracting(engine.tooLarge).count,
-            tooLarge: engine.tooLarge.intersection(engine.duties).compactMap { engine.keys[$0]?.address }.sorted(),
-            keptAside: engine.parked.compactMap { engine.keys[$0]?.address }.sorted(),
+            pending: engine.outbox.pending.count,
+            tooLarge: engine.tooLargeAddresses,
+            keptAside: engine.parkedAddresses,
             leftOut: leftOut.map { LeftOut(address: $0.address, reason: $0.reason) },
             removalsToAccept: engine.removalsToAccept, changed: [], conflicts: 0,
             refused: Refused(

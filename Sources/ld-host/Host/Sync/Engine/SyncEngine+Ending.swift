@@ -35,7 +35,7 @@ extension SyncEngine {
     private func forgetLost() throws(StorageError) {
         let waiting = Set(group.members.filter { $0 == group.me || !isComplete($0) })
         var changes: [SyncChange] = []
-        for name in lost.sorted() {
+        for name in outbox.lost.sorted() {
             guard var entry = entries[name], !waiting.isSuperset(of: entry.lost.keys) else { continue }
             entry.lost = entry.lost.filter { waiting.contains($0.key) }
             changes.append(SyncChange(name: name, entry: entry))
@@ -46,7 +46,7 @@ extension SyncEngine {
     /// Forgets removals that nobody publishes, since nobody has the values any more.
     private func forgetUnpublished() throws(StorageError) {
         var changed: [String: SyncEntry] = [:]
-        for name in unpublishedRemovals.sorted() {
+        for name in outbox.unpublishedRemovals.sorted() {
             guard var entry = changed[name] ?? entries[name] else { continue }
             forgetRemoval(name, &entry, &changed)
             changed[name] = entry
@@ -59,7 +59,7 @@ extension SyncEngine {
     private func forgetRemoval(_ name: String, _ entry: inout SyncEntry, _ changed: inout [String: SyncEntry]) {
         guard let version = entry.state?.version else { return }
         entry.state = nil
-        for (key, former) in formerNames where key == name {
+        for (key, former) in keys.formerNames where key == name {
             guard var other = changed[former] ?? entries[former], other.passed.map({ $0 < version }) ?? true else {
                 continue
             }
@@ -123,10 +123,10 @@ extension SyncEngine {
 
     /// A new device has what the group has. What it found and nobody publishes any more was removed meanwhile.
     private func finishJoining() throws(StorageError) {
-        guard isConsistent, held.isEmpty else { return }
+        guard isConsistent, parking.held.isEmpty else { return }
         try takeOwn()
-        guard held.isEmpty else { return }
-        for name in orphans.sorted() {
+        guard parking.held.isEmpty else { return }
+        for name in outbox.orphans.sorted() {
             // What others still publish an earlier value of was not removed; it is published from here. An own record
             // does not show that.
             guard let entry = entries[name], entry.state?.hash != nil,
@@ -178,7 +178,7 @@ extension SyncEngine {
         try observe()
         for (name, entry) in entries where keys[name] != nil && !entry.isFormer {
             guard let state = entry.state, !state.isShared, state.version.author == group.me else { continue }
-            edited.insert(name)
+            localChanges.edited.insert(name)
         }
         try beginAgain()
     }
@@ -186,7 +186,7 @@ extension SyncEngine {
     /// Begins again since stores have less than this device has synced. What is in the others stays as it is.
     func takeOverAgain(_ outdated: OutdatedKeys) throws(StorageError) {
         var changes: [SyncChange] = []
-        for (name, key) in keys {
+        for (name, key) in keys.all {
             let isReturned = outdated.returned.contains(key.address)
             guard isReturned || outdated.rewritten.contains(key.address) else { continue }
             // Whatever another store's entry says: neither this value nor a missing one is a change.
@@ -205,7 +205,7 @@ extension SyncEngine {
         try observe()
         let lacking = outdated.putBack.union(outdated.returned).union(outdated.rewritten)
         // A former value is one that an interrupted call has left.
-        let whole = keys.filter { !lacking.contains($0.value.address) && entries[$0.key]?.isFormer == false }
+        let whole = keys.all.filter { !lacking.contains($0.value.address) && entries[$0.key]?.isFormer == false }
         try beginAgain(keeping: Set(whole.keys))
     }
 
@@ -246,7 +246,7 @@ extension SyncEngine {
         progress = SyncProgress()
         (progress.ended, progress.forgotten) = (ended, forgotten)
         forgetGaps()
-        (lastStatus, knownMembers) = (nil, [])
+        (outbox.lastStatus, peers.knownMembers) = (nil, [])
         try saveProgress()
     }
 }
@@ -256,7 +256,7 @@ extension SyncEngine {
     private func forgetGaps() {
         let now = counters.tick()
         (progress.counter, progress.confirmed, progress.outdated, progress.statusCounter) = (now, now, now, now)
-        (progress.gaps, hasCounted) = ([], true)
+        (progress.gaps, outbox.hasCounted) = ([], true)
     }
 
     /// What was here before this device joins may be older than it seems: the image that it was restored from was made
@@ -283,13 +283,13 @@ extension SyncEngine {
     /// The counter up to which this device acknowledges a writer's records. What waits here for consent, or for a
     /// record of its own to be released, is not acknowledged.
     func acknowledgement(of writer: DeviceID) -> UInt64 {
-        let last = lastStatus?.acknowledged[writer] ?? 0
-        guard isComplete(writer), held.isEmpty, !hasReleases else { return last }
+        let last = outbox.lastStatus?.acknowledged[writer] ?? 0
+        guard isComplete(writer), parking.held.isEmpty, !hasReleases else { return last }
         return max(last, progress.writers[writer]?.status?.counter ?? 0)
     }
 
     private var hasReleases: Bool {
-        duties.contains { name in entries[name].map { duty(of: $0, name) == .release } ?? false }
+        outbox.duties.contains { name in entries[name].map { duty(of: $0, name) == .release } ?? false }
     }
 
     /// Publishes a status with the next step even if it says nothing new, so that others hear of this device.
@@ -298,7 +298,7 @@ extension SyncEngine {
     func renewStatus(after milliseconds: UInt64) {
         // Counters follow this device's clock; see ``HybridClock``.
         let age = (counters.now << 16).subtractingReportingOverflow(progress.statusCounter)
-        if !age.overflow, age.partialValue >> 16 > milliseconds { lastStatus = nil }
+        if !age.overflow, age.partialValue >> 16 > milliseconds { outbox.lastStatus = nil }
     }
 
     /// The counters of the other members' latest statuses; 0 for none.
@@ -317,7 +317,7 @@ extension SyncEngine {
         try commit([], with: next)
         let sealed = try group.seal(content(of: status).encoded(), name: Self.statusName)
         try carrier.publish([SyncRecord(writer: group.me.text, name: Self.statusName, content: sealed)])
-        lastStatus = status
+        outbox.lastStatus = status
     }
 
     /// What this device reports once its records up to a counter are published.
@@ -342,13 +342,15 @@ extension SyncEngine {
     }
 
     private func isNews(_ status: SyncStatus) -> Bool {
-        guard let last = lastStatus else { return true }
+        guard let last = outbox.lastStatus else { return true }
         var same = status
         (same.acknowledged, same.known) = (last.acknowledged, last.known)
         if same != last { return true }
         return others.contains { writer in
             // What does not arrive may be lost, which its writer can find out.
-            if vainPulls > 1, incomplete[writer] != nil, last.known[writer]?.status != status.known[writer]?.status {
+            if peers.vainPulls > 1, peers.incomplete[writer] != nil,
+                last.known[writer]?.status != status.known[writer]?.status
+            {
                 return true
             }
             guard let their = progress.writers[writer]?.status else { return false }

@@ -13,7 +13,7 @@ extension SyncEngine {
     /// Gives a new version to each value that has changed here.
     func observe() throws(StorageError) {
         var changes: [SyncChange] = []
-        for name in try findDirty().sorted() {
+        for name in try localChanges.find(in: keys, entries, replica).sorted() {
             guard let key = keys[name] else { continue }
             let local = try current(name, key.address)
             if local.isChanged { changes.append(SyncChange(name: name, entry: local.entry)) }
@@ -23,7 +23,7 @@ extension SyncEngine {
             }
         }
         try commit(changes)
-        dirty = []
+        localChanges.clear()
     }
 
     /// Compares a key's value with what is known of it.
@@ -32,7 +32,7 @@ extension SyncEngine {
         // A release does not say which key it is about.
         if entry.address.isEmpty { entry.address = address }
         guard keys[name] != nil else { return LocalState(entry: entry, value: nil, isChanged: false) }
-        let isAbsent = !absent.isEmpty && absent.remove(name) != nil
+        let isAbsent = localChanges.takeAbsence(of: name)
         let value = isAbsent ? nil : try replica.read(address)
         let hash = try value.map { (value) throws(StorageError) in try group.hash(of: value.data, value.attributes) }
         if let pending = entry.pending, !entry.isHeld {
@@ -49,7 +49,7 @@ extension SyncEngine {
             }
         }
         guard hash != entry.state?.hash else {
-            if hash == entries[name]?.state?.hash { marks[name] = value?.mark }
+            if hash == entries[name]?.state?.hash { localChanges.marks[name] = value?.mark }
             return LocalState(entry: entry, value: value, isChanged: entry != entries[name] && entries[name] != nil)
         }
         if value == nil, entry.state?.hasExpired(by: clock.now) == true {
@@ -75,7 +75,7 @@ extension SyncEngine {
         entry.isRequested = false
         entry.isFormer = false
         entry.changed = counters.tick()
-        edited.insert(name)
+        localChanges.edited.insert(name)
         return LocalState(entry: entry, value: value, isChanged: true)
     }
 
@@ -99,7 +99,7 @@ extension SyncEngine {
     /// they say: it comes just after the version that is converted, so that whatever any device has set since wins.
     func upgradeValues() throws(StorageError) {
         guard mayUpgrade, !progress.isJoining else { return }
-        for (name, key) in keys where key.hasVersions && !absent.contains(name) {
+        for (name, key) in keys.all where key.hasVersions && !localChanges.absent.contains(name) {
             let local = try current(name, key.address)
             guard let value = local.value, let state = local.entry.state, local.entry.pending == nil,
                 let upgraded = try replica.upgraded(value, at: key.address)

@@ -78,7 +78,7 @@ extension SyncEngine {
     /// Whether a record says a version of a key at another of its places: it is known at each of them since the key
     /// moved, and published where the key was then.
     private func isSharedElsewhere(_ version: SyncVersion, _ name: String) -> Bool {
-        formerNames.contains { key, former in
+        keys.formerNames.contains { key, former in
             guard key == name, let state = entries[former]?.state else { return false }
             return state.version == version && state.isShared
         }
@@ -103,7 +103,7 @@ extension SyncEngine {
     private func take(
         _ remote: RemoteVersion, _ hash: SyncHash?, _ known: SyncHistory, _ local: LocalState, _ started: SyncChange
     ) throws(StorageError) -> SyncChange {
-        edited.remove(started.name)
+        localChanges.edited.remove(started.name)
         var change = started
         var history = known
         history.add(remote.history)
@@ -192,7 +192,7 @@ extension SyncEngine {
     /// Makes the removals of a pull, unless they are so many that somebody has to consent.
     func makeHeldRemovals(accepting isAccepted: Bool = false) throws(StorageError) {
         guard isAccepted || removalsToAccept == 0 else { return }
-        for name in held.sorted() {
+        for name in parking.held.sorted() {
             guard let entry = entries[name], let pending = entry.pending else { continue }
             var local = try current(name, entry.address)
             (local.entry.pending, local.entry.isHeld) = (nil, false)
@@ -202,7 +202,7 @@ extension SyncEngine {
             let refused = try commit([change])
             // The value changed at this moment; the next step sees the change, and tries again.
             if refused.isEmpty { continue }
-            dirty.insert(name)
+            localChanges.notice(name)
         }
     }
 

@@ -53,7 +53,7 @@ extension SyncEngine {
     /// already, or was and is forgotten, and is no later than it was. What others have set since wins.
     func removalElsewhere(of name: String, _ entry: SyncEntry) -> SyncEntry.State? {
         guard let own = entry.state else { return nil }
-        let former = formerNames.filter { $0.name == name }.compactMap { entries[$0.former]?.state }
+        let former = keys.formerNames.filter { $0.name == name }.compactMap { entries[$0.former]?.state }
         var removal: SyncEntry.State
         if let latest = former.max(by: { $0.version < $1.version }), own.version < latest.version {
             guard latest.hash == nil else { return nil }
@@ -70,7 +70,7 @@ extension SyncEngine {
     /// Notes that values were removed where their keys were before the app was updated, unless they expired there.
     func noticeFormerRemovals() throws(StorageError) {
         guard !progress.isJoining else { return }
-        for (name, key) in keys {
+        for (name, key) in keys.all {
             guard let origin = replica.origin(of: key.address), origin.digest == nil, entries[name]?.state == nil,
                 try replica.read(key.address) == nil
             else { continue }
@@ -98,7 +98,7 @@ extension SyncEngine {
     /// than what is known of the keys: no migration brings them, also when a removal is forgotten.
     func passSources() throws(StorageError) {
         guard !progress.isJoining else { return }
-        for (name, source) in sourceNames where parked.contains(source) {
+        for (name, source) in keys.sourceNames where parking.parked.contains(source) {
             guard let state = entries[name]?.state, var entry = entries[source], let remote = try parkedVersion(source),
                 remote.version < state.version, entry.passed.map({ $0 < remote.version }) ?? true
             else { continue }
@@ -111,7 +111,7 @@ extension SyncEngine {
     /// aside, too, for a release that has a key there.
     func takeFormer() throws(StorageError) {
         guard !progress.isJoining else { return }
-        for (name, former) in formerNames where parked.contains(former) {
+        for (name, former) in keys.formerNames where parking.parked.contains(former) {
             guard let key = keys[name], var entry = entries[former], let remote = try parkedVersion(former),
                 entry.passed.map({ $0 < remote.version }) ?? true
             else { continue }

@@ -25,7 +25,7 @@ extension SyncEngine {
 
     /// Takes in what was kept aside and can be used now, e.g. since the app was updated.
     func takeUsable() throws(StorageError) {
-        for name in parked where keys[name] != nil {
+        for name in parking.parked where keys[name] != nil {
             guard let entry = entries[name], let remote = try parkedVersion(name),
                 remote.value.map({ replica.canUse($0.data, $0.attributes, at: entry.address) }) ?? true
             else { continue }
@@ -36,7 +36,7 @@ extension SyncEngine {
             change.parked = .discard
             try commit([change])
         }
-        mayUseParked = false
+        parking.mayUseParked = false
     }
 
     /// Lets go what is kept aside if a later version is taken in. It is kept as a lost value if that one was made

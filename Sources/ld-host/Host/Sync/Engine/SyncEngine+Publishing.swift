@@ -13,20 +13,23 @@ extension SyncEngine {
         case again
     }
 
+    /// What is due for a key.
+    struct Due {
+        let duty: Duty
+        /// Whether nobody publishes a version that others may lack.
+        let isOrphan: Bool
+        /// Whether nobody publishes its removal, which another device has made.
+        let isUnpublishedRemoval: Bool
+    }
+
     /// Finds out what is due for a key.
     func refreshDuty(of name: String) {
         let entry = entries[name]
-        Self.set(&held, name, entry?.isHeld ?? false)
-        Self.set(&lost, name, entry?.lost.isEmpty == false)
-        Self.set(&parked, name, entry?.isParked ?? false)
-        Self.set(&unpublishedRemovals, name, entry?.isUnpublishedRemoval(of: group.me) ?? false)
-        let hasDuty = entry.map { duty(of: $0, name) != .none } ?? false
-        Self.set(&duties, name, hasDuty)
-        Self.set(&orphans, name, entry.map(isOrphan) ?? false)
-    }
-
-    private static func set(_ names: inout Set<String>, _ name: String, _ isIn: Bool) {
-        if isIn { names.insert(name) } else if !names.isEmpty { names.remove(name) }
+        let due = Due(
+            duty: entry.map { duty(of: $0, name) } ?? .none, isOrphan: entry.map(isOrphan) ?? false,
+            isUnpublishedRemoval: entry?.isUnpublishedRemoval(of: group.me) ?? false)
+        parking.sort(name, entry)
+        outbox.sort(name, entry, due)
     }
 
     func duty(of entry: SyncEntry, _ name: String) -> Duty {
@@ -105,10 +108,10 @@ extension SyncEngine {
     func publishChanges() throws(StorageError) -> Bool {
         guard isInTouch, !progress.isJoining, progress.position != nil, isGroupKnown else { return false }
         isInTouch = false
-        try push(try findDirty())
+        try push(try localChanges.find(in: keys, entries, replica))
         // Others may take this, and remove it, before this device hears that it was forgotten.
-        publishedAsMember = progress.confirmed
-        dirty = []
+        outbox.publishedAsMember = progress.confirmed
+        localChanges.clear()
         isInTouch = true
         return true
     }
@@ -118,12 +121,12 @@ extension SyncEngine {
     /// - Parameter changed: Keys whose value may have changed here.
     func push(_ changed: Set<String> = []) throws(StorageError) {
         guard !progress.isJoining else { return }
-        if isConsistent { orphans.forEach(refreshDuty) }
+        if isConsistent { outbox.orphans.forEach(refreshDuty) }
         // Records whose fate is unknown go first: what is confirmed is all up to one counter.
-        let unconfirmed = duties.filter { (entries[$0]?.published[group.me]?.counter ?? 0) > progress.confirmed }
+        let unconfirmed = outbox.duties.filter { (entries[$0]?.published[group.me]?.counter ?? 0) > progress.confirmed }
             .sorted { counter($0) < counter($1) }
         try publish(unconfirmed[...])
-        let rest = duties.subtracting(tooLarge).union(changed).sorted()
+        let rest = outbox.pending.union(changed).sorted()
         try publish(rest[...])
     }
 
@@ -156,7 +159,7 @@ extension SyncEngine {
             return
         }
         let names = Set(contents.map(\.name))
-        let reports = isLast && duties.allSatisfy { names.contains($0) || counter($0) <= progress.confirmed }
+        let reports = isLast && outbox.duties.allSatisfy { names.contains($0) || counter($0) <= progress.confirmed }
         // It adds a gap to the progress.
         let statusCounter = reports ? try nextCounter() : 0
         var next = progress
@@ -169,7 +172,7 @@ extension SyncEngine {
         let sealed = try group.seal(plain)
         try carrier.publish(
             zip(plain, sealed).map { SyncRecord(writer: group.me.text, name: $0.name, content: $1) })
-        if reports { lastStatus = status }
+        if reports { outbox.lastStatus = status }
         // Until it is saved, a process that begins publishes the same records again.
         (progress.confirmed, isProgressDue) = (confirmed, true)
         for name in names { refreshDuty(of: name) }
@@ -199,10 +202,10 @@ extension SyncEngine {
         }
         guard var content = content(0, kind, entry, local.value) else { return (change, nil) }
         if case .value(_, _, _, let attributes, let data) = content.body, isTooLarge(data, attributes, name) {
-            tooLarge.insert(name)
+            outbox.tooLarge.insert(name)
             return (change, nil)
         }
-        tooLarge.remove(name)
+        outbox.tooLarge.remove(name)
         progress.counter = try nextCounter()
         content.counter = progress.counter
         if kind != .release { entry.state?.isShared = true }
@@ -231,11 +234,11 @@ extension SyncEngine {
 
     /// Finds the values that are due and too large, without publishing anything.
     func findTooLarge() throws(StorageError) {
-        for name in duties {
+        for name in outbox.duties {
             guard let entry = entries[name], duty(of: entry, name) == .publish,
                 let value = try replica.read(entry.address), isTooLarge(value.data, value.attributes, name)
             else { continue }
-            tooLarge.insert(name)
+            outbox.tooLarge.insert(name)
         }
     }
 

@@ -6,26 +6,26 @@ extension SyncEngine {
 
     /// Takes in what was published since the last pull.
     func pull() throws(StorageError) {
-        strangers = []
+        pulled = Pull()
         try takeInAll()
         if isRestored {
             try progress.isJoining ? doubtOwnValues() : beginAgain()
             // Before it publishes that it joins, which replaces the status that says which of its own records count.
             try takeInAll()
         }
-        if isUnknown {
-            isUnknown = false
+        if peers.isUnknownToOne {
+            peers.isUnknownToOne = false
             try group.publishAgain()
         }
         // The group's log may come after the first records of a device that has just joined.
-        counts.foreign += strangers.count { !group.isKnown($0) }
+        counts.foreign += pulled.strangers.count { !group.isKnown($0) }
     }
 
     private func takeInAll() throws(StorageError) {
         try followGroup()
-        ghosts = [:]
+        pulled.ghosts = [:]
         if progress.position == nil {
-            seen = []
+            pulled.seen = []
             group.beginReading()
         }
         // Saved at the end of a pull from the beginning only, since what was not seen counts then.
@@ -38,23 +38,23 @@ extension SyncEngine {
             } catch {
                 guard error.code == .positionLost, position != nil else { throw error }
                 try startOver()
-                (seen, position) = ([], nil)
+                (pulled.seen, position) = ([], nil)
                 group.beginReading()
                 continue
             }
-            try take(page, upTo: seen == nil ? next : nil)
+            try take(page, upTo: pulled.seen == nil ? next : nil)
             position = next
         }
         try withdrawGhosts()
-        if let all = seen {
+        if let all = pulled.seen {
             try forgetUnseen(all)
             try group.endReading()
-            seen = nil
+            pulled.seen = nil
             // A new device does not acknowledge yet, so others may remove what it has seen.
             // What was passed over is read again as soon as more is known of the group.
             progress.position = progress.isJoining && !isConsistent ? nil : position
             try saveProgress()
-        } else if isStuck() || isMissed() || isGroupLacking() {
+        } else if isStuck() || isMissed() || peers.isStuck(lackingGroup: group.lacksRecords) {
             try startOver()
         }
         guard !isRestored else { return }
@@ -72,13 +72,7 @@ extension SyncEngine {
         for writer in others where progress.writers[writer]?.statusCounter ?? 0 > 0 && !isComplete(writer) {
             now[writer] = table.digest(of: writer)
         }
-        defer { incomplete = now }
-        guard !now.isEmpty, now == incomplete else {
-            vainPulls = 0
-            return false
-        }
-        vainPulls += 1
-        return vainPulls & (vainPulls - 1) == 0
+        return peers.isStuck(with: now)
     }
 
     /// Whether the next pull begins at the beginning, since another member has this device's latest status, and has
@@ -90,20 +84,11 @@ extension SyncEngine {
         var isNew = false
         for writer in others {
             guard let status = progress.writers[writer]?.status, !status.isJoining,
-                let known = status.known[group.me], known.status == own.statusCounter, known.taken < counter,
-                answered[writer] != known
+                let known = status.known[group.me], known.status == own.statusCounter, known.taken < counter
             else { continue }
-            answered[writer] = known
-            isNew = true
+            if peers.answer(writer, known) { isNew = true }
         }
         return isNew
-    }
-
-    /// Whether the next pull begins at the beginning, since records about the group are lacking: after 1, 2, 4, 8 and
-    /// so on pulls, for nobody may have them any more.
-    private func isGroupLacking() -> Bool {
-        lackingPulls = group.lacksRecords ? lackingPulls + 1 : 0
-        return lackingPulls > 0 && lackingPulls & (lackingPulls - 1) == 0
     }
 
     /// The next records of values. Those about the group are taken in: what follows is read as the group is now.
@@ -132,10 +117,10 @@ extension SyncEngine {
 
     /// Forgets the records that a pull from the beginning has not found: the transport lost them, and who published
     /// them publishes them again.
-    private func forgetUnseen(_ seen: Set<SeenRecord>) throws(StorageError) {
+    private func forgetUnseen(_ seen: Set<Pull.SeenRecord>) throws(StorageError) {
         var changes: [SyncChange] = []
         for (name, entry) in entries {
-            let gone = entry.published.keys.filter { !seen.contains(SeenRecord(writer: $0, name: name)) }
+            let gone = entry.published.keys.filter { !seen.contains(Pull.SeenRecord(writer: $0, name: name)) }
             guard !gone.isEmpty else { continue }
             var entry = entry
             for writer in gone {
@@ -146,11 +131,12 @@ extension SyncEngine {
             changes.append(SyncChange(name: name, entry: entry))
         }
         try commit(changes)
-        for writer in progress.writers.keys where !seen.contains(SeenRecord(writer: writer, name: Self.statusName)) {
+        for writer in progress.writers.keys where !seen.contains(Pull.SeenRecord(writer: writer, name: Self.statusName))
+        {
             if writer != group.me { try table.forgetEnd(of: writer, upTo: ended(by: writer), entries, group) }
             progress.writers[writer]?.status = nil
         }
-        if !seen.contains(SeenRecord(writer: group.me, name: Self.statusName)) { lastStatus = nil }
+        if !seen.contains(Pull.SeenRecord(writer: group.me, name: Self.statusName)) { outbox.lastStatus = nil }
     }
 
     /// Takes over changes of the group: new members, devices that were removed, and a new epoch.
@@ -162,8 +148,8 @@ extension SyncEngine {
             progress.outdated = progress.counter
             progress.position = nil
         }
-        let removed = Set(knownMembers).subtracting(group.members)
-        (knownMembers, progress.epoch, knownKeyCount) = (group.members, group.epoch, group.keyCount)
+        let removed = Set(peers.knownMembers).subtracting(group.members)
+        (peers.knownMembers, progress.epoch, peers.knownKeyCount) = (group.members, group.epoch, group.keyCount)
         for writer in removed { progress.writers[writer] = nil }
         if removed.contains(group.me) { noteForgotten() }
         try saveProgress()
@@ -177,17 +163,17 @@ extension SyncEngine {
             changes.append(SyncChange(name: name, entry: entry))
         }
         try commit(changes)
-        lastStatus = nil
+        outbox.lastStatus = nil
         entries.keys.forEach(refreshDuty)
     }
 }
 
 extension SyncEngine {
     /// Whether the group is still as it was when it was last followed.
-    var isGroupKnown: Bool { group.members == knownMembers && progress.epoch == group.epoch && !canOpenMore }
+    var isGroupKnown: Bool { group.members == peers.knownMembers && progress.epoch == group.epoch && !canOpenMore }
 
     /// Whether keys have come since records were passed over.
-    private var canOpenMore: Bool { progress.hasPassedOver && group.keyCount != knownKeyCount }
+    private var canOpenMore: Bool { progress.hasPassedOver && group.keyCount != peers.knownKeyCount }
 
     /// Takes in a page.
     ///
@@ -239,9 +225,7 @@ extension SyncEngine {
         guard group.members.contains(writer) else {
             if group.isKnown(writer) {
                 counts.former += 1
-            } else if strangers.count < limits.page {
-                strangers.append(writer)
-            } else {
+            } else if !pulled.note(stranger: writer, atMost: limits.page) {
                 counts.foreign += 1
             }
             (progress.hasPassedOver, isProgressDue) = (true, true)
@@ -273,7 +257,7 @@ extension SyncEngine {
 
     private func take(_ status: SyncStatus, _ counter: UInt64, of writer: DeviceID) throws(StorageError) {
         let known = progress.writers[writer]?.statusCounter ?? 0
-        if counter >= known { seen?.insert(SeenRecord(writer: writer, name: Self.statusName)) }
+        if counter >= known { pulled.see(Self.statusName, of: writer) }
         guard counter > known || progress.writers[writer]?.status == nil && counter == known else { return }
         isProgressDue = true
         if writer == group.me {
@@ -288,7 +272,7 @@ extension SyncEngine {
         progress.writers[writer, default: SyncProgress.Writer()].status = status
         progress.writers[writer]?.statusCounter = counter
         // It may have been published before that member could know of this device; but then that costs little.
-        if !status.isJoining, !progress.isJoining, status.known[group.me] == nil { isUnknown = true }
+        if !status.isJoining, !progress.isJoining, status.known[group.me] == nil { peers.isUnknownToOne = true }
         if let known = status.known[group.me] {
             noticeOwn(known.taken)
             noticeOwn(known.status)
@@ -308,9 +292,9 @@ extension SyncEngine {
         let isNew =
             content.counter > known?.counter ?? 0 && content.counter >= lost
             && (content.counter == lost || content.counter > taken(of: writer))
-        if isKnown || isNew || isOnItsWay { seen?.insert(SeenRecord(writer: writer, name: name)) }
+        if isKnown || isNew || isOnItsWay { pulled.see(name, of: writer) }
         let said = RemoteVersion.of(content)
-        let isBack = isKnown && seen != nil && said.map { hasExpiredTooEarly($0.0, name) } ?? false
+        let isBack = isKnown && pulled.seen != nil && said.map { hasExpiredTooEarly($0.0, name) } ?? false
         guard isNew || isBack else {
             if !isKnown { counts.replayed += 1 }
             if writer == group.me, known == nil { note(ghost: content, name: name) }

@@ -30,7 +30,7 @@ extension SyncEngine {
             }
         }
         try makeHeldRemovals()
-        if held.isEmpty { try commit(doubtful) }
+        if parking.held.isEmpty { try commit(doubtful) }
     }
 
     private func takeOwn(_ content: SyncContent, name: String) throws(StorageError) {
@@ -97,7 +97,7 @@ extension SyncEngine {
     /// gives of one that was removed ends with its removal.
     func note(ghost content: SyncContent, name: String) {
         guard !progress.isJoining else { return }
-        ghosts[name] =
+        pulled.ghosts[name] =
             if case .value(let version, let history, let address, _, _) = content.body {
                 Ghost(counter: content.counter, version: version, history: history, address: address)
             } else { nil }
@@ -106,10 +106,11 @@ extension SyncEngine {
     /// Lets records be published in the place of ghosts: that another device has a later version, or that the value was
     /// removed. That removal is hardly later than the value, so nothing that was set since is lost.
     func withdrawGhosts() throws(StorageError) {
-        defer { ghosts = [:] }
+        defer { pulled.ghosts = [:] }
         guard !isRestored, !progress.isJoining else { return }
         var changes: [SyncChange] = []
-        for (name, ghost) in ghosts.sorted(by: { $0.key < $1.key }) where entries[name]?.published[group.me] == nil {
+        for (name, ghost) in pulled.ghosts.sorted(by: { $0.key < $1.key })
+        where entries[name]?.published[group.me] == nil {
             var entry = entries[name] ?? SyncEntry(address: ghost.address)
             // A release of another device does not say which key it is about.
             entry.address = ghost.address

@@ -38,6 +38,29 @@ package struct SyncCounts: Hashable, Sendable {
 /// - **Completeness.** A writer's status has a digest of its records. A device acknowledges only what makes its own
 ///   digest equal, so it notices whatever a transport keeps back.
 ///
+/// What it knows is in values, by how long it holds: ``SyncProgress`` and the entries are stored with each change;
+/// ``Outbox`` and ``Parking`` follow from the entries, and ``WriterTable``, too; each process has ``LocalChanges`` and
+/// ``Peers`` of its own, and each pull a ``Pull``.
+///
+/// The words that they use:
+///
+/// | word | meaning |
+/// |---|---|
+/// | entry | what this device knows of a key: its version, who has published which record, what waits |
+/// | version, history | who changed a value when, and which versions it has replaced |
+/// | counter | the number of a record of one writer; it only grows |
+/// | duty | a record that this device has to publish: a version, a release, or its latest one again |
+/// | release | a record in the place of an own one, which says that another device's record says more |
+/// | orphan | a version that no member publishes: its writer left, or a transport lost the record |
+/// | held | a removal that waits until a pull is complete, or for consent |
+/// | parked | a version that this device's software cannot use yet |
+/// | ghost | an own record on the transport that this device had replaced: a transport has given it again |
+/// | stranger | the writer of a record who is no member, as far as is known here |
+/// | vain pull | one after which a writer's records are still not what its status says |
+/// | former | a value that was here before the device joined; what the group has wins |
+/// | forgotten | the counter up to which this device, restored from an older image, knows less than others |
+/// | gap | counters that were passed over, so that none is given out twice |
+///
 /// One thread at a time uses an engine. Every method may wait.
 package final class SyncEngine {
     package struct Limits: Sendable {
@@ -62,84 +85,26 @@ package final class SyncEngine {
     /// The counters of records. They follow this device's own clock alone, which goes on while an older image of the
     /// device is put back.
     var counters: HybridClock
+    /// What is known of each key, by the names of their records; see ``SyncReplica`` for how it is stored.
     var entries: [String: SyncEntry] = [:]
-    /// The keys that take part, by the names of their records.
-    var keys: [String: SyncKey] = [:]
-    /// The names of keys, each with one that other releases of the app may use for it.
-    private(set) var formerNames: [(name: String, former: String)] = []
-    /// The names of keys, each with that of a key whose value migrations bring to it.
-    private(set) var sourceNames: [(name: String, source: String)] = []
-    /// Those names, in the order of the replica's keys.
-    private var keyNames: [String] = []
-    /// Those names, by addresses.
-    private var names: [ExactText: String] = [:]
+    /// How far sync has come; see ``SyncReplica`` for how it is stored.
     var progress = SyncProgress()
     /// Whether ``progress`` differs from what is saved in a way that the next process would find out by itself.
     package internal(set) var isProgressDue = false
+    let keys: SyncedKeys
     var table = WriterTable()
-    /// Keys whose value may have changed here, unless ``isAllDirty``.
-    var dirty: Set<String> = []
-    /// Whether the value of every key may have changed here.
-    private var isAllDirty = false
-    /// Keys that had neither entry nor value when the marks were last read, so that a pull need not read each of them.
-    /// One that has a value since is noticed when the change is made, or with the next marks.
-    var absent: Set<String> = []
-    /// The marks of values that are as the keys' entries say.
-    var marks: [String: UInt64] = [:]
-    /// Keys with a record to publish.
-    var duties: Set<String> = []
-    /// Keys with a version that no member publishes.
-    var orphans: Set<String> = []
-    /// Keys whose removal was made by another device, and is published by nobody.
-    var unpublishedRemovals: Set<String> = []
-    /// Keys whose removal waits until the pull is complete, or for consent.
-    var held: Set<String> = []
-    /// Keys with records that a transport has lost.
-    var lost: Set<String> = []
-    /// Keys with a record that is kept aside.
-    var parked: Set<String> = []
-    /// Keys with values that are too large to be published.
-    package internal(set) var tooLarge: Set<String> = []
+    var localChanges = LocalChanges()
+    var outbox = Outbox()
+    var parking = Parking()
+    var pulled = Pull()
+    var peers = Peers()
     package internal(set) var counts = SyncCounts()
-    /// What the pull that goes on has seen, if it began at the beginning.
-    var seen: Set<SeenRecord>?
-    /// Own values that this pull has found on the transport, and that this device had replaced or removed.
-    var ghosts: [String: Ghost] = [:]
-    /// The writers of records in this pull that are no members, as far as this device knew when it read them.
-    var strangers: [DeviceID] = []
-    /// Whether a status that has just come shows that its writer does not know this device.
-    var isUnknown = false
-    var knownMembers: [DeviceID] = []
-    /// The number of keys that the group had when it was last followed.
-    var knownKeyCount = 0
-    var lastStatus: SyncStatus?
-    /// Whether what is kept aside was not looked at yet: the app may have been updated.
-    var mayUseParked = true
     /// Whether values may be of earlier versions of their types: the app may have been updated.
     var mayUpgrade = true
-    /// Writers whose records were not those of their status after the latest pull, with what was here of them.
-    var incomplete: [DeviceID: SyncDigest] = [:]
-    /// How many pulls in a row have not changed that.
-    var vainPulls = 0
-    /// How many pulls in a row have found that records about the group are lacking.
-    var lackingPulls = 0
-    /// What members knew of this device when they said that they lack records of it, for the last time.
-    var answered: [DeviceID: SyncStatus.Known] = [:]
-    /// The counter of the last record that was published while this device was a member, as far as it knew.
-    var publishedAsMember: UInt64 = 0
-    /// Whether this process has given out a counter.
-    var hasCounted = false
     /// Whether all has worked, the last time when this process pulled and published.
     var isInTouch = false
-    /// Keys that have changed here since the engine was made; see ``isEdited(_:)``.
-    var edited: Set<String> = []
     /// Called with the addresses of values that sync has changed here.
     package var applied: ([String]) -> Void = { _ in }
-
-    struct SeenRecord: Hashable {
-        let writer: DeviceID
-        let name: String
-    }
 
     /// - Parameter now: Milliseconds since 1970 UTC.
     package init(
@@ -148,6 +113,7 @@ package final class SyncEngine {
     ) throws(StorageError) {
         (self.group, self.replica, self.carrier, self.limits) = (group, replica, carrier, limits)
         (clock, counters) = (HybridClock(now: now), HybridClock(now: now))
+        keys = try SyncedKeys(of: replica, group)
         try load()
     }
 
@@ -159,7 +125,7 @@ package final class SyncEngine {
     package func step(savesAll: Bool = true) throws(StorageError) {
         if try !publishChanges() { try observe() }
         isInTouch = false
-        if mayUseParked {
+        if parking.mayUseParked {
             try noticeFormerRemovals()
             try takeUsable()
         }
@@ -172,7 +138,7 @@ package final class SyncEngine {
         try push()
         try finish()
         try reportStatus()
-        if group.members.contains(group.me) { publishedAsMember = progress.confirmed }
+        if group.members.contains(group.me) { outbox.publishedAsMember = progress.confirmed }
         if savesAll { try saveDue() }
         isInTouch = true
     }
@@ -188,13 +154,22 @@ package final class SyncEngine {
 
     /// The number of removals that wait for consent; 0 if none do.
     package var removalsToAccept: Int {
-        guard held.count > limits.removals, held.count * 2 > entries.values.count(where: { $0.state?.hash != nil })
+        guard parking.held.count > limits.removals,
+            parking.held.count * 2 > entries.values.count(where: { $0.state?.hash != nil })
         else { return 0 }
-        return held.count
+        return parking.held.count
     }
 
     /// The number of keys with a record to publish.
-    package var pendingCount: Int { duties.count }
+    package var pendingCount: Int { outbox.duties.count }
+
+    /// The addresses of values that are too large to be published.
+    package var tooLargeAddresses: [String] { addresses(of: outbox.tooLarge.intersection(outbox.duties)) }
+
+    /// The addresses of values that are kept aside.
+    package var parkedAddresses: [String] { addresses(of: parking.parked) }
+
+    private func addresses(of names: Set<String>) -> [String] { names.compactMap { keys[$0]?.address }.sorted() }
 
     /// Whether others know more of this device than it does: it was restored from an older image.
     var isRestored: Bool {
@@ -212,36 +187,15 @@ package final class SyncEngine {
     /// The value of a key may have changed.
     package func noticeChange(of address: String) throws(StorageError) {
         let name = try name(of: address)
-        if keys[name] != nil { dirty.insert(name) }
-        absent.remove(name)
+        localChanges.notice(name, takesPart: keys[name] != nil)
     }
 
     /// The value of every key may have changed.
-    package func noticeAll() { isAllDirty = true }
-
-    /// Reduces all keys to those whose stores do not say that their values are as they were.
-    func findDirty() throws(StorageError) -> Set<String> {
-        if isAllDirty {
-            (dirty, absent, isAllDirty) = ([], [], false)
-            var isKnown = [Bool](repeating: false, count: keyNames.count)
-            try replica.forEachMark { key, mark in
-                let name = keyNames[key]
-                guard let entry = entries[name] else {
-                    isKnown[key] = mark == nil
-                    if mark == nil { absent.insert(name) }
-                    return
-                }
-                guard entry.pending == nil || entry.isHeld else { return }
-                isKnown[key] = if let mark { marks[name] == mark } else { entry.state?.hash == nil }
-            }
-            for key in keyNames.indices where !isKnown[key] { dirty.insert(keyNames[key]) }
-        }
-        return dirty
-    }
+    package func noticeAll() { localChanges.noticeAll() }
 
     /// The name of the records of an address.
     func name(of address: String) throws(StorageError) -> String {
-        if let known = names[ExactText(address)] { return known }
+        if let known = keys.name(of: address) { return known }
         return try group.name(of: address)
     }
 }
@@ -260,19 +214,8 @@ extension SyncEngine {
             progress = decoded
         }
         clock.observe(progress.time)
-        publishedAsMember = progress.confirmed
-        knownMembers = group.members
-        for key in replica.keys {
-            let name = try group.name(of: key.address)
-            (keys[name], names[ExactText(key.address)]) = (key, name)
-            keyNames.append(name)
-            for address in replica.formerAddresses(of: key.address) {
-                formerNames.append((name, try group.name(of: address)))
-            }
-            for address in replica.sourceAddresses(of: key.address) {
-                sourceNames.append((name, try group.name(of: address)))
-            }
-        }
+        outbox.publishedAsMember = progress.confirmed
+        peers.knownMembers = group.members
         let outdated = try replica.outdated()
         try replica.forEachEntry { (name, entry) throws(StorageError) in
             for state in [entry.state, entry.pending] { if let state { clock.observe(state.version.time) } }
@@ -281,7 +224,6 @@ extension SyncEngine {
         }
         // A gap was stored before the counter behind it: a process that ended in between has not given that one out.
         counters.observe(max(progress.lastCounter, progress.gaps.last?.upperBound ?? 0))
-        noticeAll()
         guard let outdated, group.members.contains(group.me) else { return }
         progress.forgotten = max(progress.forgotten, progress.lastCounter)
         try takeOverAgain(outdated)
@@ -291,7 +233,7 @@ extension SyncEngine {
     func index(_ entry: SyncEntry?, as name: String) throws(StorageError) {
         let old = entries[name]
         entries[name] = entry
-        if entry?.state?.hash != old?.state?.hash { marks[name] = nil }
+        if entry?.state?.hash != old?.state?.hash { localChanges.marks[name] = nil }
         for (writer, record) in entry?.published ?? [:] {
             try table.replace(
                 old?.published[writer], with: record, name: name, of: writer, ended: ended(by: writer), group)
@@ -312,9 +254,9 @@ extension SyncEngine {
     func nextCounter() throws(StorageError) -> UInt64 {
         let last = progress.lastCounter
         let counter = counters.tick()
-        if !hasCounted {
+        if !outbox.hasCounted {
             progress.addGap(after: last, before: counter)
-            hasCounted = true
+            outbox.hasCounted = true
             try saveProgress()
         }
         return counter
@@ -322,19 +264,19 @@ extension SyncEngine {
 
     /// Whether this device has given out a counter that it does not know of: it was restored from an older image.
     func isForgotten(_ counter: UInt64) -> Bool {
-        !hasCounted && counter > progress.lastCounter || progress.gaps.contains { $0.contains(counter) }
+        !outbox.hasCounted && counter > progress.lastCounter || progress.gaps.contains { $0.contains(counter) }
     }
 
     /// The group has forgotten this device: what changed here since it published as a member is known to nobody else.
     func noteForgotten() {
         guard progress.forgotten == 0 else { return }
-        progress.forgotten = max(publishedAsMember, 1)
+        progress.forgotten = max(outbox.publishedAsMember, 1)
     }
 
     /// Whether a key has changed here since the device was restored from an older image, or since it last published
     /// before the group forgot it, as far as this can be told: in this process, or later than a counter of that time.
     func isEdited(_ name: String) -> Bool {
-        edited.contains(name) || progress.forgotten > 0 && entries[name]?.changed ?? 0 > progress.forgotten
+        localChanges.edited.contains(name) || progress.forgotten > 0 && entries[name]?.changed ?? 0 > progress.forgotten
     }
 
     func saveProgress() throws(StorageError) { try commit([], with: progress) }
