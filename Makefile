@@ -35,6 +35,9 @@ CAMPAIGNS = CommandLineTests\.([A-Za-z]*Campaign|[A-Za-z]*Crowd|BackupLoad|Kille
 SIMULATION = SimulationTests
 # How many sets of 360 histories of releases it plays, each in a process of its own.
 HISTORIES = 30
+
+# The package and its tests by the build system that Swift 6.4 uses.
+SWIFTBUILD = --build-system swiftbuild --scratch-path .build/swiftbuild
 OPTIMIZED = --configuration release -Xswiftc -enable-testing --scratch-path .build/optimized
 
 # What makes and checks Debian packages.
@@ -161,6 +164,8 @@ campaigns:
 	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 4 --filter '$(SECOND)' --skip '$(SIMULATION)'
 	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 4 --filter '$(SENSITIVE)' --skip '$(FIRST)|$(SECOND)|$(SIMULATION)'
 	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 2 --skip '$(SENSITIVE)|$(CAMPAIGNS)|$(AS_ROOT)'
+	$(SWIFT) build $(SWIFTBUILD) --build-tests
+	SWIFT=$(SWIFT) .ci/test $(SWIFTBUILD) $(AT_ONCE) 3 --filter '$(QUICK)|CommandLineTests.(SessionTests|ManualTests)'
 	$(SWIFT) build --configuration release
 	LOCALDATA_TORTURE=1 LOCALDATA_PRODUCTS="$$($(SWIFT) build --configuration release --show-bin-path)" \
 		SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 2 --filter '$(CAMPAIGNS)'
