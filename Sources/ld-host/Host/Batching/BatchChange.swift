@@ -3,13 +3,6 @@ internal import LocalDataAPI
 
 /// One change of a batch, with its store and the layers that seal its value.
 struct BatchChange: Sendable {
-    /// Identifies the value; equal targets are the same value.
-    struct Target: Hashable {
-        let store: ObjectIdentifier
-        let address: StorageAddress
-        let directory: String?
-    }
-
     let resolved: ResolvedKey
     let sealed: SealedValue
     /// The serialized value, or `nil` to remove it.
@@ -21,7 +14,7 @@ struct BatchChange: Sendable {
         self.data = data
     }
 
-    var target: Target { resolved.target }
+    var target: ResolvedKey.Target { resolved.target }
 
     /// The change for the store, with the sealed value.
     func change(_ keys: BatchSeals.Keys) throws(StorageError) -> StorageChange<StoreHandle> {
@@ -41,12 +34,6 @@ struct BatchChange: Sendable {
 }
 
 extension ResolvedKey {
-    /// The target of this change.
-    var target: BatchChange.Target {
-        BatchChange.Target(
-            store: ObjectIdentifier(open), address: address, directory: address.place.directory)
-    }
-
     /// A change of the value. It has no material of the app's providers; see ``unlocked()``.
     func changing(to data: Data?) -> BatchChange { BatchChange(self, value: sealed, data: data) }
 }

@@ -90,17 +90,3 @@ struct StagedBatch {
             hint: "the next program that opens these stores, or the next batch, completes it; see: ld-host doctor")
     }
 }
-
-extension OpenStore {
-    /// Applies changes in order: atomically if the store has batches, otherwise one by one.
-    func apply(_ changes: [StorageChange<StoreHandle>]) throws(StorageError) {
-        if changes.count > 1, store.abilities.batch != nil { return try store.apply(changes) }
-        for change in changes {
-            if let value = change.value {
-                try store.set(change.key, to: value, attributes: change.attributes)
-            } else {
-                _ = try store.remove(change.key)
-            }
-        }
-    }
-}

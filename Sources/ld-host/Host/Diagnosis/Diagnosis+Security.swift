@@ -238,25 +238,3 @@ extension Diagnosis {
         }
     }
 }
-
-extension HostSettings.Sealing.Source {
-    /// Which attackers a store's sealing with a local key protects against, and which it does not.
-    var protection: String {
-        switch self {
-        case .keyFile(let path):
-            "the key file '\(path)' protects against anyone who gets the values without it, such as another user or "
-                + "the finder of a copy of only the data; not against programs of this user, root, or anyone who "
-                + "gets both"
-        case .terminal, .descriptor:
-            "the passphrase protects against anyone who gets the disk or a copy but cannot guess it; not against "
-                + "programs of this user or root while it is in use"
-        case .credential:
-            "the credential protects against anyone who gets the values without systemd's copy of it; not against "
-                + "this service or root"
-        case .keychain: "its key is as safe as the store of the keychain domain"
-        case .provider(let id):
-            "the provider '\(id)' protects as well as it keeps its key; not against programs of this user or root "
-                + "while it is in use"
-        }
-    }
-}

@@ -26,9 +26,9 @@ extension MigrationTransaction {
             /// It is new.
             case none
             /// The value that is stored here.
-            case moved(BatchChange.Target)
+            case moved(ResolvedKey.Target)
             /// The value that is stored here, or a change of the one that it replaces; nothing tells.
-            case replaced(BatchChange.Target)
+            case replaced(ResolvedKey.Target)
         }
 
         /// The attributes that a migration gives a value that it sets.
@@ -128,7 +128,7 @@ extension MigrationTransaction.Entry {
     }
 
     /// The place of the value that this one was; `nil` if it was none, or that is not known.
-    private var source: BatchChange.Target? { if case .moved(let place) = origin { place } else { nil } }
+    private var source: ResolvedKey.Target? { if case .moved(let place) = origin { place } else { nil } }
 
     /// When the last of some stored values expires; `nil` if one never does.
     private static func lastExpiry(of sources: [Self]) throws(StorageError) -> Int64? {
@@ -166,7 +166,7 @@ extension MigrationTransaction.Entry {
     static func settlingOrigins(_ entries: [Self], new: String?) -> [Self] {
         var entries = entries
         let moved = Set(entries.compactMap(\.source))
-        var (removed, replaced): ([Data: [BatchChange.Target]], [Data: [BatchChange.Target]]) = ([:], [:])
+        var (removed, replaced): ([Data: [ResolvedKey.Target]], [Data: [ResolvedKey.Target]]) = ([:], [:])
         for entry in entries where entry.isRead && entry.change != nil && !moved.contains(entry.resolved.target) {
             // What cannot be opened is not moved.
             guard let stored = entry.stored, let data = try? entry.resolved.opening(stored) else { continue }
@@ -192,8 +192,8 @@ extension MigrationTransaction.Entry {
 
     /// The first place with these bytes; the last one stays, since it may have been copied.
     private static func take(
-        _ data: Data, from places: inout [Data: [BatchChange.Target]]
-    ) -> BatchChange.Target? {
+        _ data: Data, from places: inout [Data: [ResolvedKey.Target]]
+    ) -> ResolvedKey.Target? {
         guard let found = places[data] else { return nil }
         if found.count > 1 { places[data] = Array(found.dropFirst()) }
         return found[0]

@@ -8,7 +8,7 @@ internal import Synchronization
 final class MigrationTransaction: MovingTransaction {
     private struct State {
         var entries: [Entry] = []
-        var indices: [BatchChange.Target: Int] = [:]
+        var indices: [ResolvedKey.Target: Int] = [:]
         var views: [AtomicScope: StoreView] = [:]
         var isOver = false
     }
@@ -290,12 +290,5 @@ extension StorageError {
         StorageError(
             .securityApplicationFailed, "'\(address)' is sealed, and the migration reads it as a plain value",
             hint: "give the key in the migration the security that its own key has")
-    }
-
-    /// A value that is read as a plain one, though a policy has sealed it.
-    static func sealed(_ address: StorageAddress) -> StorageError {
-        StorageError(
-            .securityApplicationFailed, "'\(address)' is sealed, and its key reads it as a plain value",
-            hint: "give the key the security that the value was stored with; see: ld-host envelope inspect ADDRESS")
     }
 }

@@ -40,7 +40,7 @@ extension StorageRouter {
         let engine = try await engine()
         var changes: [BatchChange] = []
         var keys: [(key: AnyStorageKey, resolved: ResolvedKey)] = []
-        var indices: [BatchChange.Target: Int] = [:]
+        var indices: [ResolvedKey.Target: Int] = [:]
         var writes: [(key: StorageKeyDescriptor, resolved: ResolvedKey)] = []
         var removals: [(key: StorageKeyDescriptor, resolved: ResolvedKey)] = []
         for change in batch.changes {

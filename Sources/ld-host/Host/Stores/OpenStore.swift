@@ -198,3 +198,17 @@ struct AtomicScope: Hashable, Sendable {
 extension ResolvedKey {
     var scope: AtomicScope { AtomicScope(address.place, in: open) }
 }
+
+extension OpenStore {
+    /// Applies changes in order: atomically if the store has batches, otherwise one by one.
+    func apply(_ changes: [StorageChange<StoreHandle>]) throws(StorageError) {
+        if changes.count > 1, store.abilities.batch != nil { return try store.apply(changes) }
+        for change in changes {
+            if let value = change.value {
+                try store.set(change.key, to: value, attributes: change.attributes)
+            } else {
+                _ = try store.remove(change.key)
+            }
+        }
+    }
+}

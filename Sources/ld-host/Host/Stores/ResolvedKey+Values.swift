@@ -204,3 +204,12 @@ extension ResolvedKey {
             store: store, handle: handle, layers: layers, place: open.sealedPlace(address.place), owner: self)
     }
 }
+
+extension StorageError {
+    /// A value that is read as a plain one, though a policy has sealed it.
+    fileprivate static func sealed(_ address: StorageAddress) -> StorageError {
+        StorageError(
+            .securityApplicationFailed, "'\(address)' is sealed, and its key reads it as a plain value",
+            hint: "give the key the security that the value was stored with; see: ld-host envelope inspect ADDRESS")
+    }
+}

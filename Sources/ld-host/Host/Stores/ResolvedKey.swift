@@ -85,6 +85,18 @@ extension ResolvedKey {
             attributes: isKept ? attributes : nil, refusal: nil)
     }
 
+    /// Identifies a value; equal targets are the same value.
+    struct Target: Hashable {
+        let store: ObjectIdentifier
+        let address: StorageAddress
+        let directory: String?
+    }
+
+    /// Identifies the value of this key.
+    var target: Target {
+        Target(store: ObjectIdentifier(open), address: address, directory: address.place.directory)
+    }
+
     /// Whether another key has the same value, by another path of its folder. May wait.
     func isOtherPath(of other: ResolvedKey) -> Bool {
         target != other.target && address.name.hasBytes(of: other.address.name)

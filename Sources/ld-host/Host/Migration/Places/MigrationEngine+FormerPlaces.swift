@@ -204,7 +204,7 @@ extension MigrationEngine {
 
     /// Remembers that values of keys were moved on: when the new key is removed, what is still at the keys' own former
     /// places must not come back.
-    func noteMovedAway(_ sources: [AnyStorageKey], _ removed: [BatchChange.Target]) async {
+    func noteMovedAway(_ sources: [AnyStorageKey], _ removed: [ResolvedKey.Target]) async {
         for source in sources where source.place == nil {
             guard let resolved = try? await access.resolveUnlisted(KeyReference(source)),
                 removed.contains(resolved.target),

@@ -4,8 +4,8 @@ internal import Synchronization
 /// The results of planned migrations, for those that are planned after them. None of it is stored.
 final class PlannedChanges: Sendable {
     private struct State {
-        var values: [BatchChange.Target: (change: MigrationTransaction.Entry.Change, version: String?)] = [:]
-        var pages: [BatchChange.Target: LedgerPage] = [:]
+        var values: [ResolvedKey.Target: (change: MigrationTransaction.Entry.Change, version: String?)] = [:]
+        var pages: [ResolvedKey.Target: LedgerPage] = [:]
     }
 
     private let state = Mutex(State())

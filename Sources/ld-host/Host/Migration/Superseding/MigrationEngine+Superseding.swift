@@ -182,7 +182,7 @@ extension MigrationEngine {
     private func isSuperseded(
         _ marks: [LedgerRow.Change], sources: [AnyStorageKey], besides destination: ResolvedKey, in open: OpenStore
     ) async throws(StorageError) -> Bool {
-        var known: [BatchChange.Target: LedgerRow.Change] = [:]
+        var known: [ResolvedKey.Target: LedgerRow.Change] = [:]
         var keys = sources
         for change in marks {
             let key = try change.key

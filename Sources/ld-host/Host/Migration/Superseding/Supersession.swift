@@ -70,7 +70,7 @@ struct Supersession: Sendable {
         }
         guard let looked = await looked(migration, page) else { return nil }
         var marks: [Mark] = []
-        var known: Set<BatchChange.Target> = [destination.target]
+        var known: Set<ResolvedKey.Target> = [destination.target]
         for key in migration.sources + looked {
             let source = try await access.resolveUnlisted(KeyReference(key))
             guard known.insert(source.target).inserted, let mark = try await source.mark() else { continue }
