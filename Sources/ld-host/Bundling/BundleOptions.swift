@@ -3,10 +3,23 @@ import PackagePlugin
 
 /// What a call asks for.
 struct BundleOptions {
-    static let known = [
-        "SQLiteStore", "OpenSSLCrypto", "SodiumCrypto", "SecretService", "PostgreSQLStore", "StandardMigrations",
-        "FileStore", "MemoryStore", "FolderSync", "NATSSync",
-    ]
+    /// The plugins of LocalData, sorted: its dynamic libraries.
+    ///
+    /// - Parameter package: The package for which the command runs. It may be LocalData itself, or need it by way of
+    ///   another one.
+    static func known(to package: Package) -> [String] {
+        var (packages, seen) = ([package], Set<Package.ID>())
+        while let next = packages.popLast() {
+            guard seen.insert(next.id).inserted else { continue }
+            let libraries = next.products(ofType: LibraryProduct.self)
+            if libraries.contains(where: { $0.name == "LocalDataAPI" }) {
+                return libraries.filter { $0.kind == .dynamic }.map(\.name).sorted()
+            }
+            packages += next.dependencies.map(\.package)
+        }
+        return []
+    }
+
     /// What the built-in defaults use, and what needs no library.
     static let defaultPlugins = ["SQLiteStore", "OpenSSLCrypto", "StandardMigrations"]
 
@@ -16,8 +29,9 @@ struct BundleOptions {
     let folder: String?
     private let configuration: PackageManager.BuildConfiguration
 
+    /// - Parameter known: The plugins that there are.
     /// - Throws: What is wrong with the arguments.
-    init(_ arguments: inout ArgumentExtractor) throws {
+    init(_ arguments: inout ArgumentExtractor, known: [String]) throws {
         let lists = arguments.extractOption(named: "plugins")
         products = arguments.extractOption(named: "product")
         let folders = arguments.extractOption(named: "to")
@@ -28,8 +42,8 @@ struct BundleOptions {
             throw CommandFailure("expected one command, plugins or bundle; found \(rest.isEmpty ? "none" : "\(rest)")")
         }
         plugins = lists.isEmpty ? Self.defaultPlugins : lists.flatMap { $0.split(separator: ",").map(String.init) }
-        for plugin in plugins where !Self.known.contains(plugin) {
-            throw CommandFailure("there is no plugin '\(plugin)'; expected \(Self.known.joined(separator: ", "))")
+        for plugin in plugins where !known.contains(plugin) {
+            throw CommandFailure("there is no plugin '\(plugin)'; expected \(known.joined(separator: ", "))")
         }
         guard folders.count <= 1, configurations.count <= 1 else {
             throw CommandFailure("--to and --configuration can be given only once")

@@ -5,10 +5,11 @@ import PackagePlugin
 @main struct LocalDataCommand: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) async throws {
         var extractor = ArgumentExtractor(arguments)
+        let known = BundleOptions.known(to: context.package)
         if extractor.extractFlag(named: "help") > 0 || arguments.isEmpty || arguments == ["-h"] {
-            return print(Self.help)
+            return print(Self.help(known))
         }
-        let options = try BundleOptions(&extractor)
+        let options = try BundleOptions(&extractor, known: known)
         switch options.verb {
         case "plugins": try putBeside(options)
         case "bundle": try Bundle(context, packageManager, options).make()
@@ -24,7 +25,8 @@ import PackagePlugin
         }
     }
 
-    private static let help = """
+    private static func help(_ known: [String]) -> String {
+        """
         swift package localdata plugins [--plugins A,B] [--configuration debug|release]
             Builds plugins beside the package's executables, where swift run finds them.
         swift package localdata bundle --to DIR [--product NAME]... [--plugins A,B]
@@ -33,9 +35,10 @@ import PackagePlugin
             an earlier bundle, which is replaced; a folder with any other file in it is refused. The other machine needs
             this glibc or a later one.
 
-        Plugins are \(BundleOptions.known.joined(separator: ", ")).
+        Plugins are \(known.joined(separator: ", ")).
         Without --plugins: \(BundleOptions.defaultPlugins.joined(separator: ", ")).
         """
+    }
 }
 
 struct CommandFailure: Error, CustomStringConvertible {
