@@ -1,4 +1,5 @@
 import FoundationEssentials
+import LocalDataHost
 import TestSupport
 import Testing
 
