@@ -66,7 +66,7 @@ struct Bundle {
     /// system may add folders of this machine, which ``RunPath`` removes.
     private func parameters(_ runPath: String) -> PackageManager.BuildParameters {
         var parameters = options.parameters
-        // The linker strips what it would not write then, which takes a fifth of the time.
+        // No debug information: the linker would strip it.
         parameters.otherSwiftcFlags = ["-no-toolchain-stdlib-rpath", "-gnone"]
         parameters.otherLinkerFlags = ["-rpath=\(runPath)", "--disable-new-dtags", "-s"]
         return parameters
