@@ -8,8 +8,8 @@ struct StoreFixture: Sendable {
     let store: FileStore
     let place = StorageNamespace(domain: "fileSystem", scope: "documents")
 
-    init() throws {
-        folder = try TemporaryFolder()
+    init(inMemory: Bool = false) throws {
+        folder = try TemporaryFolder(inMemory: inMemory)
         store = try Self.store(root: folder.path)
     }
 

@@ -8,16 +8,17 @@ import Synchronization
 extension FileStore: ConditionalBackend {
     package func get(_ key: FileKey, _ deliver: (UInt64, ValueAttributes, RawSpan) -> Void) throws -> Bool {
         guard let file = try key.place.open(key.path) else { return false }
-        var (revision, attributes) = (UInt64(0), ValueAttributes())
+        var found: DescribedContent?
+        func record(_ described: DescribedContent) throws -> ContentRecord? {
+            try described.recorded.refuseExpired()
+            found = described
+            return described.record
+        }
         let state = try file.read(
-            expecting: { status in
-                let recorded = try key.recorded(status) { try StoredAttributes.recorded(of: file) }
-                try recorded?.refuseExpired()
-                revision = Self.revision(recorded?.revision, status)
-                attributes = try StoredAttributes.attributes(of: file, status)
-                return recorded?.record
-            },
-            recorded: { try StoredAttributes.record(of: file) }, { deliver(revision, attributes, $0) })
+            expecting: { try record(key.described($0, of: file)) },
+            // The bytes are not of the record known so far; those of another one have its attributes.
+            recorded: { try record(StoredAttributes.described(of: file, file.status())) },
+            { value in if let found { deliver(found.revision, found.attributes, value) } })
         if state == .edited { noteEdit(file.path) }
         return true
     }
@@ -52,12 +53,12 @@ extension FileStore: ConditionalBackend {
         // Before the attribute is read: a later change of the file then violates the expectation.
         let expectation = try FileExpectation(key.path, in: key.place, file)
         let recorded = try StoredAttributes.recorded(of: file)
-        let found = recorded?.isExpired ?? false ? nil : Self.revision(recorded?.revision, try file.status())
+        let found = recorded.isExpired ? nil : Self.revision(recorded.revision, try file.status())
         return condition.isFulfilled(by: found) ? [expectation] : nil
     }
 
     /// The revision of a file's value.
-    private static func revision(_ recorded: UInt64?, _ status: FileStatus) -> UInt64 {
+    static func revision(_ recorded: UInt64?, _ status: FileStatus) -> UInt64 {
         guard let recorded else { return max(1, status.fingerprint) }
         return revision(recorded, size: status.size, modified: status.modified ?? 0)
     }

@@ -33,7 +33,7 @@ extension FileStore: ExpiringBackend {
         guard try directory.mayExpire else { return }
         _ = try ValueListing(directory: directory).forEachName { name in
             let file = try directory.open(FileName.path(of: name, in: directory))
-            guard let file, try StoredAttributes.recorded(of: file)?.isExpired ?? false else { return true }
+            guard let file, try StoredAttributes.recorded(of: file).isExpired else { return true }
             return body(name)
         }
     }
@@ -51,7 +51,7 @@ extension FileStore: ExpiringBackend {
 
     /// Removes a file if its value has expired and nobody replaces it meanwhile; returns whether it did.
     private func discardFile(_ path: RelativePath, in place: DurableDirectory) throws -> Bool {
-        guard let file = try place.open(path), try StoredAttributes.recorded(of: file)?.isExpired ?? false else {
+        guard let file = try place.open(path), try StoredAttributes.recorded(of: file).isExpired else {
             return false
         }
         let expectation = try FileExpectation(path, in: place, file)
@@ -107,7 +107,7 @@ extension FileStore {
         do {
             let file = try directory.open(FileName.path(of: name, in: directory))
             guard let file else { return false }
-            return try !(StoredAttributes.recorded(of: file)?.isExpired ?? false)
+            return try !StoredAttributes.recorded(of: file).isExpired
         } catch let error as StorageError {
             guard case .irregularFile = error.cause else { throw error }
             return true

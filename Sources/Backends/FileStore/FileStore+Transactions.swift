@@ -27,7 +27,7 @@ extension FileStore: TransactionalBackend {
             return false
         }
         transaction.note(key, try FileExpectation(key.path, in: key.place, file))
-        if try StoredAttributes.recorded(of: file)?.isExpired ?? false { return false }
+        if try StoredAttributes.recorded(of: file).isExpired { return false }
         try file.read(deliver)
         return true
     }
@@ -85,6 +85,6 @@ extension FileStore: TransactionalBackend {
             return false
         }
         transaction.note(key, try FileExpectation(key.path, in: key.place, file))
-        return try !(StoredAttributes.recorded(of: file)?.isExpired ?? false)
+        return try !StoredAttributes.recorded(of: file).isExpired
     }
 }

@@ -98,9 +98,9 @@ package final class FileStore: StorageBackend {
         guard let file = try key.place.open(key.path) else { return false }
         let state = try file.read(
             expecting: {
-                let recorded = try key.recorded($0) { try StoredAttributes.recorded(of: file) }
-                try recorded?.refuseExpired()
-                return recorded?.record
+                let recorded = try key.recorded($0, of: file)
+                try recorded.refuseExpired()
+                return recorded.record
             },
             recorded: { try StoredAttributes.record(of: file) }, deliver)
         if state == .edited { noteEdit(file.path) }
@@ -115,7 +115,7 @@ package final class FileStore: StorageBackend {
     package func exists(_ key: FileKey) throws -> Bool {
         guard try key.place.mayExpire else { return try key.place.exists(key.path) }
         guard let file = try key.place.open(key.path) else { return false }
-        try StoredAttributes.recorded(of: file)?.refuseExpired()
+        try StoredAttributes.recorded(of: file).refuseExpired()
         return true
     }
 
@@ -126,7 +126,7 @@ package final class FileStore: StorageBackend {
 
     package func remove(_ key: FileKey) throws -> Bool {
         if try key.place.mayExpire, let file = try key.place.open(key.path),
-            try StoredAttributes.recorded(of: file)?.isExpired ?? false
+            try StoredAttributes.recorded(of: file).isExpired
         {
             try discard(key)
             return false
@@ -151,9 +151,9 @@ package final class FileStore: StorageBackend {
 extension FileStore: AttributedBackend {
     package func attributes(of key: FileKey) throws -> ValueAttributes? {
         guard let file = try key.place.open(key.path) else { return nil }
-        let status = try file.status()
-        try StoredAttributes.recorded(of: file)?.refuseExpired()
-        return try StoredAttributes.attributes(of: file, status)
+        let described = try key.described(file.status(), of: file)
+        try described.recorded.refuseExpired()
+        return described.attributes
     }
 }
 
@@ -246,8 +246,8 @@ extension FileStore: StreamingBackend {
     package func read(_ key: FileKey, _ body: (RawSpan) -> Bool) throws -> Bool {
         guard let file = try key.place.open(key.path) else { return false }
         let recorded = try StoredAttributes.recorded(of: file)
-        try recorded?.refuseExpired()
-        let state = try file.readPieces(expecting: recorded?.record, body)
+        try recorded.refuseExpired()
+        let state = try file.readPieces(expecting: recorded.record, body)
         if state == .edited { noteEdit(file.path) }
         return true
     }
@@ -264,8 +264,8 @@ extension FileStore: VerifiableBackend {
     package func verify(_ key: FileKey) throws -> ValueState? {
         guard let file = try key.place.open(key.path) else { return nil }
         let recorded = try StoredAttributes.recorded(of: file)
-        try recorded?.refuseExpired()
-        return switch try file.readPieces(expecting: recorded?.record, { _ in true }) {
+        try recorded.refuseExpired()
+        return switch try file.readPieces(expecting: recorded.record, { _ in true }) {
         case .unrecorded: .unrecorded
         case .intact: .intact
         case .edited: .edited

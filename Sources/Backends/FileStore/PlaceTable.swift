@@ -70,23 +70,21 @@ final class PlaceTable: Sendable {
 package final class FileKey: Sendable {
     let place: DurableDirectory
     let path: RelativePath
-    /// The record of the last file read: to read it again would cost as much as all the rest.
-    private let last = Mutex<(status: FileStatus, recorded: RecordedContent)?>(nil)
+    private let recorded = LastReading<RecordedContent>()
+    private let described = LastReading<DescribedContent>()
 
     init(place: DurableDirectory, path: RelativePath) {
         self.place = place
         self.path = path
     }
 
-    /// The record of a file with this status. Waits for no other thread.
-    func recorded(_ status: FileStatus, _ read: () throws -> RecordedContent?) throws -> RecordedContent? {
-        let known = last.withLockIfAvailable { last -> RecordedContent? in
-            guard let last, status.isUnchanged(since: last.status) else { return nil }
-            return last.recorded
-        }
-        if let known = known ?? nil { return known }
-        let recorded = try read()
-        if let recorded, recorded.record != nil { _ = last.withLockIfAvailable { $0 = (status, recorded) } }
-        return recorded
+    /// The record of an open file with this status.
+    func recorded(_ status: FileStatus, of file: borrowing OpenFile) throws -> RecordedContent {
+        try recorded.content(status) { try StoredAttributes.recorded(of: file) }
+    }
+
+    /// The record of an open file with this status, and the attributes of its value.
+    func described(_ status: FileStatus, of file: borrowing OpenFile) throws -> DescribedContent {
+        try described.content(status) { try StoredAttributes.described(of: file, status) }
     }
 }

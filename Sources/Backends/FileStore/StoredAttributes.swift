@@ -4,19 +4,37 @@ import Glibc
 import LocalDataAPI
 
 /// The part of a file's record that reading its value needs.
-struct RecordedContent {
-    let record: ContentRecord?
-    let versionTag: String?
+struct RecordedContent: AttributeReading {
+    var record: ContentRecord?
     /// Drawn at random by the write.
-    let revision: UInt64?
+    var revision: UInt64?
     /// When the value expires, in nanoseconds since 1970 UTC.
-    let expires: Int64?
+    var expires: Int64?
 
     /// - Throws: `ValueExpired` if the value has expired.
     func refuseExpired() throws { if isExpired { throw ValueExpired() } }
 
     /// Whether the value has expired.
     var isExpired: Bool { expires.map { $0 <= Moment.now } ?? false }
+}
+
+/// A file's record, and what it says with the file's status about the value.
+final class DescribedContent: AttributeReading {
+    let recorded: RecordedContent
+    let revision: UInt64
+    let attributes: ValueAttributes
+
+    var record: ContentRecord? { recorded.record }
+
+    /// Describes the value of a file with a record and the attributes beside it.
+    init(_ status: FileStatus, _ recorded: RecordedContent, _ attributes: ValueAttributes) {
+        self.recorded = recorded
+        revision = FileStore.revision(recorded.revision, status)
+        var attributes = attributes
+        attributes.size = UInt64(status.size)
+        attributes.modified = status.modified
+        self.attributes = attributes
+    }
 }
 
 /// The content of a file's extended attribute: JSON with sorted keys of the record of the content and the known
@@ -55,29 +73,24 @@ enum StoredAttributes {
         try file.withAttribute(name, record) ?? nil
     }
 
-    /// The part of a file's attribute that reading its value needs; `nil` if absent.
-    static func recorded(of file: borrowing OpenFile) throws -> RecordedContent? {
-        try file.withAttribute(name) {
-            RecordedContent(
-                record: record($0), versionTag: versionTag(in: $0), revision: revision(in: $0), expires: expires(in: $0)
-            )
-        }
+    /// The part of a file's attribute that reading its value needs; empty if the file has none.
+    static func recorded(of file: borrowing OpenFile) throws -> RecordedContent {
+        try file.withAttribute(name, recorded(in:)) ?? RecordedContent()
+    }
+
+    /// The same, with all attributes, of a file with this status.
+    static func described(of file: borrowing OpenFile, _ status: FileStatus) throws -> DescribedContent {
+        try file.withAttribute(name) { DescribedContent(status, recorded(in: $0), attributes(in: $0)) }
+            ?? DescribedContent(status, RecordedContent(), ValueAttributes())
+    }
+
+    private static func recorded(in bytes: UnsafeRawBufferPointer) -> RecordedContent {
+        RecordedContent(record: record(bytes), revision: revision(in: bytes), expires: expires(in: bytes))
     }
 
     private static func hexadecimal<Number: FixedWidthInteger & UnsignedInteger>(_ number: Number) -> String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: Number.bitWidth / 4 - digits.count) + digits
-    }
-
-    /// The version tag, found without parsing.
-    private static func versionTag(in bytes: UnsafeRawBufferPointer) -> String? {
-        guard let text = member(versionTagMember, in: bytes),
-            let end = text.firstIndex(of: UInt8(ascii: "\""))
-        else { return nil }
-        let tag = text[..<end]
-        // An escape is rare, and left to the decoder.
-        guard !tag.contains(UInt8(ascii: "\\")) else { return decoded(Array(bytes)).versionTag }
-        return String(validating: tag, as: UTF8.self)
     }
 
     private static func revision(in bytes: UnsafeRawBufferPointer) -> UInt64? {
@@ -92,17 +105,25 @@ enum StoredAttributes {
 
     /// The bytes after the start of a member, found without parsing: texts have no unescaped quotes.
     private static func member(_ member: [UInt8], in bytes: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer>? {
-        guard let start = bytes.baseAddress, bytes.count > member.count,
-            let found = (0..<bytes.count - member.count).first(where: {
-                bytes[$0] == member[0] && memcmp(start + $0, member, member.count) == 0
-            })
-        else { return nil }
-        return bytes[(found + member.count)...]
+        var rest = bytes[...]
+        // Every member but the first begins with a comma.
+        while rest.count > member.count, let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress,
+            let comma = memchr(start, Int32(UInt8(ascii: ",")), rest.count - member.count)
+        {
+            rest = rest.dropFirst(UnsafeRawPointer(comma) - start)
+            if memcmp(comma, member, member.count) == 0 { return rest.dropFirst(member.count) }
+            rest = rest.dropFirst()
+        }
+        return nil
     }
 
-    private static let versionTagMember = Array(",\"versionTag\":\"".utf8)
     private static let revisionMember = Array(",\"revision\":\"".utf8)
     private static let expiresMember = Array(",\"expires\":".utf8)
+    private static let contentTypeMember = Array(",\"contentType\":\"".utf8)
+    private static let serializerMember = Array(",\"serializer\":\"".utf8)
+    private static let versionTagMember = Array(",\"versionTag\":\"".utf8)
+    private static let appVersionMember = Array(",\"appVersion\":\"".utf8)
+    private static let ownerMember = Array(",\"owner\":\"".utf8)
 
     private static func record(_ bytes: UnsafeRawBufferPointer) -> ContentRecord? {
         guard bytes.count > start.count, bytes.prefix(start.count).elementsEqual(start) else { return nil }
@@ -139,16 +160,22 @@ enum StoredAttributes {
 
     private static let start = Array("{\"checksum\":\"crc32c ".utf8)
 
-    /// All attributes of a file with this status.
-    static func attributes(of file: borrowing OpenFile, _ status: FileStatus) throws -> ValueAttributes {
-        var attributes = try file.attribute(name).map(decoded) ?? ValueAttributes()
-        attributes.size = UInt64(status.size)
-        attributes.modified = status.modified
-        return attributes
+    /// The attributes in an extended attribute; unknown ones if it is not decodable.
+    private static func attributes(in bytes: UnsafeRawBufferPointer) -> ValueAttributes {
+        // What others have written, and a text with an escape, is left to the decoder, which takes as long as all else.
+        guard record(bytes) != nil, !bytes.contains(UInt8(ascii: "\\")) else {
+            return (try? JSONDecoder().decode(ValueAttributes.self, from: Data(bytes)))?.kept ?? ValueAttributes()
+        }
+        return ValueAttributes(
+            contentType: text(contentTypeMember, in: bytes), serializer: text(serializerMember, in: bytes),
+            versionTag: text(versionTagMember, in: bytes), appVersion: text(appVersionMember, in: bytes),
+            owner: text(ownerMember, in: bytes), expires: expires(in: bytes))
     }
 
-    /// The attributes in an extended attribute; unknown ones if it is not decodable.
-    static func decoded(_ bytes: [UInt8]) -> ValueAttributes {
-        (try? JSONDecoder().decode(ValueAttributes.self, from: Data(bytes)))?.kept ?? ValueAttributes()
+    /// A text without escapes.
+    private static func text(_ member: [UInt8], in bytes: UnsafeRawBufferPointer) -> String? {
+        self.member(member, in: bytes).flatMap {
+            String(validating: $0.prefix { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
+        }
     }
 }

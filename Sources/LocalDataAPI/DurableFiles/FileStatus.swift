@@ -27,7 +27,7 @@ package struct FileStatus: Sendable {
 
     /// Whether the file changed so recently that a later change may have left the same times: file systems count them
     /// in steps of up to 10 ms.
-    var isRecent: Bool {
+    package var isRecent: Bool {
         var now = timespec()
         guard clock_gettime(CLOCK_REALTIME, &now) == 0, let time = Self.nanoseconds(now) else { return true }
         return time < changed || time - changed < 100_000_000
