@@ -2,11 +2,13 @@ internal import CLocalData
 
 // The C functions of the ability tables. They are at file scope, so that no isolation is inferred for them.
 
+/// - Parameter member: The ability. A function, as reading through a key path takes longer than many a call.
+@inline(__always)
 func ability<Function>(
-    _ context: UnsafeMutableRawPointer?, _ path: KeyPath<StorageAbilities, Function?>
+    _ context: UnsafeMutableRawPointer?, _ member: (StorageAbilities) -> Function?
 ) throws -> Function {
     guard let context,
-        let function = Unmanaged<AnyStorageExport>.fromOpaque(context).takeUnretainedValue().abilities[keyPath: path]
+        let function = member(Unmanaged<AnyStorageExport>.fromOpaque(context).takeUnretainedValue().abilities)
     else { throw StorageError(.unsupported, "the store lacks the requested ability") }
     return function
 }

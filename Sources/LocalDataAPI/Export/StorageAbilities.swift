@@ -9,8 +9,8 @@ internal import Synchronization
 
 /// The optional abilities of an exported store, as closures over its type. Each is looked for when it is first asked
 /// for: such a cast goes through the conformances of all loaded libraries, and 15 of them take longer than it takes to
-/// read a small file.
-struct StorageAbilities {
+/// read a small file. A class, so that a call of one ability copies none.
+final class StorageAbilities {
     typealias Handle = UnsafeMutableRawPointer
     typealias Pieces = ((RawSpan) throws -> Void) throws -> Void
 
