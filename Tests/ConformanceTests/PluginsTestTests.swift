@@ -21,7 +21,7 @@ struct PluginsTestTests {
         #expect(end.output.components(separatedBy: "it keeps folders apart").count == 4, "\(end.output)")
     }
 
-    @Test("finds nothing in a correct store in C that processes share")
+    @Test("finds nothing in a correct store in C that processes share, and that has abilities of its own")
     func fixturePasses() throws {
         let results = try results(nil)
         #expect(results.filter { $0.outcome == .failed } == [])

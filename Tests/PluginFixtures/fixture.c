@@ -171,6 +171,10 @@ static ld_status remove_value(void *self, void *handle, const ld_error_sink *err
 /* ------------------------------------------------------------------ a plugin of a later minor ------------------- */
 
 #ifdef FIXTURE_NEWER
+static bool is_id(ld_bytes id, const char *other) {
+    return id.count == strlen(other) && memcmp(id.data, other, id.count) == 0;
+}
+
 /* Members at the end of every struct that this host does not know. Using one crashes. */
 #define LATER void *later[4];
 #define LATER_VALUE .later = {(void *)16, (void *)16, (void *)16, (void *)16},
@@ -194,10 +198,16 @@ static const struct {
     LATER
 } attributing = {.table = {.size = sizeof attributing, .attributes = attributes}, LATER_VALUE};
 
+/* Abilities that this host does not know: one of other people, and one that a host knew before the first release. */
+static const struct {
+    uint32_t size;
+    LATER
+} unknown = {.size = sizeof unknown, LATER_VALUE};
+
 static const void *extension(void *self, ld_bytes id) {
     (void)self;
-    bool is_asked = id.count == strlen(LD_STORE_ATTRIBUTES) && memcmp(id.data, LD_STORE_ATTRIBUTES, id.count) == 0;
-    return is_asked ? &attributing : NULL;
+    if (is_id(id, LD_STORE_ATTRIBUTES)) return &attributing;
+    return is_id(id, "example.unknown/1") || is_id(id, "localdata.store.tagged/1") ? &unknown : NULL;
 }
 #else
 #define LATER

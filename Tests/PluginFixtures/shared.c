@@ -329,10 +329,20 @@ static void end_watch(void *self, void *token) {
 
 static const ld_store_watch watching = {sizeof watching, begin_watch, end_watch};
 
+/* An ability that no host knows. To call a function of it crashes. */
+static const struct {
+    uint32_t size;
+    void *functions[2];
+} unknown = {.size = sizeof unknown, .functions = {(void *)16, (void *)16}};
+
+static int is_id(ld_bytes id, const char *other) {
+    return id.count == strlen(other) && memcmp(id.data, other, id.count) == 0;
+}
+
 static const void *find_ability(void *self, ld_bytes id) {
     (void)self;
-    static const char name[] = LD_STORE_WATCH;
-    if (id.count == sizeof name - 1 && memcmp(id.data, name, id.count) == 0) return &watching;
+    if (is_id(id, LD_STORE_WATCH)) return &watching;
+    if (is_id(id, "example.unknown/1") || is_id(id, "localdata.store.tagged/1")) return &unknown;
 #ifdef BROKEN_ABILITIES
     /* Offers every ability that no current host asks for. */
     if (id.count < 20) return &watching;

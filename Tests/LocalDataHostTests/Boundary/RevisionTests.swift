@@ -9,7 +9,7 @@ import Testing
 
 @Suite("plugins of later minors of the ABI", .waitsForPrograms) struct RevisionTests {
     @Test(
-        "load and work, with larger tables, unknown kinds and unknown flags",
+        "load and work, with larger tables, unknown kinds, flags and abilities",
         arguments: [7, 65535])
     func works(_ minor: Int) async throws {
         let fixture = try FixtureBuilder()
@@ -20,6 +20,9 @@ import Testing
         #expect(image.description.components.map(\.kindName) == ["unknown kind 77", "storage"])
         #expect(image.description.components.map(\.options.count) == [1, 0])
         let store = try image.open()
+        for id in ["example.unknown/1", "localdata.store.tagged/1"] {
+            #expect(id.withBytes { store.table.extension?(store.table.`self`, $0) } != nil, "\(id)")
+        }
         #expect(store.abilityIDs == [LD_STORE_ATTRIBUTES])
         #expect(store.properties.enforcedAccessibilities.isEmpty && store.properties.enforcedAccessControls.isEmpty)
         try store.with("one") { handle in
