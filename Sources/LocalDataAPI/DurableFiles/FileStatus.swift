@@ -26,11 +26,12 @@ package struct FileStatus: Sendable {
     }
 
     /// Whether the file changed so recently that a later change may have left the same times: file systems count them
-    /// in steps of up to 10 ms.
+    /// in steps of up to 10 ms, and some in whole seconds, such as ext4 with small inodes, or in two of them.
     package var isRecent: Bool {
         var now = timespec()
         guard clock_gettime(CLOCK_REALTIME, &now) == 0, let time = Self.nanoseconds(now) else { return true }
-        return time < changed || time - changed < 100_000_000
+        let isWhole = changed % 1_000_000_000 == 0
+        return time < changed || time - changed < (isWhole ? 2_100_000_000 : 100_000_000)
     }
 
     /// Whether the same file had the same content earlier, judging by its times. Losing the last name also changes a
