@@ -21,7 +21,8 @@ AT_ONCE = --experimental-maximum-parallelization-width
 
 # Tests that start no server and no program of ours but a plugin's child, and take two minutes in all.
 QUICK = ^(LocalDataAPI|JSON|Envelope|DurableFiles|FileStore|SQLiteStore|FolderSync|Crypto|StandardMigrations)Tests\.
-QUICK_FOLDERS = Configuration Values Files Memory Process Journal KeyRings Batching Containers Chains Sync/Group
+QUICK_FOLDERS = $(addprefix Ground/,Configuration Values Files Memory Process) Sealing/KeyRings \
+	Stores/Journal Stores/Batching Router/Containers Chains Sync/Group
 
 # Tests that need root, most of them to act as several users, run by themselves as root: .ci/as says how. These are the
 # suites and functions with this in their name.
@@ -96,7 +97,6 @@ package:
 	SWIFT='$(SWIFT)' .ci/packaging/package
 
 lint:
-	.ci/floors
 	.ci/words
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests Examples
 

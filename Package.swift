@@ -92,10 +92,41 @@ let entryTargets: [Target] = linkable.sorted().map { plugin in
         swiftSettings: settings)
 }
 
-let exerciseDependencies: [Target.Dependency] = [
-    "ReaderExercise", "HostClients", "LocalDataHost", "LocalDataAPI", "DurableFiles", "ByteCoding", "MigrationManifest",
-    "JSON", "FolderSync", "NATSSync",
+/// The floors of the host, bottom up, each with those that it stands on: a folder, and a target that cannot use what lies
+/// above it. A program imports `LocalDataHost`, the topmost, which passes on what the others declare.
+let floors: [(folder: String, below: [String])] = [
+    ("Ground", []),
+    ("Plugins", ["Ground"]),
+    ("Sync", ["Ground", "Plugins"]),
+    ("Sealing", ["Ground", "Plugins"]),
+    ("Stores", ["Ground", "Plugins", "Sealing"]),
+    ("Migration", ["Ground", "Plugins", "Sync", "Sealing", "Stores"]),
+    ("Transfer", ["Ground", "Plugins", "Sync", "Sealing", "Stores", "Migration"]),
+    ("Router", ["Ground", "Plugins", "Sync", "Sealing", "Stores", "Migration", "Transfer"]),
 ]
+
+/// The target of a floor.
+func module(of floor: String) -> String { floor == "Router" ? "LocalDataHost" : "Host\(floor)" }
+
+/// The targets of the floors below the topmost, for tests that look into them.
+let lowerFloors: [Target.Dependency] = floors.dropLast().map { .byName(name: module(of: $0.folder)) }
+
+let hostTargets: [Target] = floors.map { floor in
+    .target(
+        name: module(of: floor.folder),
+        dependencies: floor.below.map { .byName(name: module(of: $0)) } + [
+            "LocalDataAPI", "CLocalData", "CLinux", "DurableFiles", "ByteCoding", "JSON",
+        ],
+        path: "Sources/ld-host/Host/\(floor.folder)",
+        swiftSettings: settings)
+}
+
+let exerciseDependencies: [Target.Dependency] =
+    [
+        "ReaderExercise", "HostClients", "LocalDataHost", "LocalDataAPI", "DurableFiles", "ByteCoding",
+        "MigrationManifest",
+        "JSON", "FolderSync", "NATSSync",
+    ] + lowerFloors
 
 /// What fuzzing gives its inputs to: sources of a test target, or of what the fuzzer's program is made of. Not a test
 /// target on which another one depends, as the build system of Swift 6.4 has no such thing.
@@ -164,11 +195,6 @@ let package = Package(
             dependencies: ["CLocalData", "ByteCoding"],
             path: "Sources/LocalDataAPI",
             exclude: ["CLocalData", "CLinux", "CChecksum", "DurableFiles", "ByteCoding", "JSON", "ServerAccess"],
-            swiftSettings: settings),
-        .target(
-            name: "LocalDataHost",
-            dependencies: ["LocalDataAPI", "CLocalData", "CLinux", "DurableFiles", "ByteCoding", "JSON"],
-            path: "Sources/ld-host/Host",
             swiftSettings: settings),
         .target(
             name: "LinkedStores",
@@ -256,11 +282,13 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "LocalDataHostTests",
-            dependencies: ["HostClients", "LocalDataHost", "LocalDataAPI", "DurableFiles", "ByteCoding"],
+            dependencies: lowerFloors + [
+                "HostClients", "LocalDataHost", "LocalDataAPI", "DurableFiles", "ByteCoding",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "EnvelopeTests",
-            dependencies: ["ReaderExercise", "LocalDataHost", "LocalDataAPI"],
+            dependencies: lowerFloors + ["ReaderExercise", "LocalDataHost", "LocalDataAPI"],
             exclude: ["Reference", "Vectors"],
             swiftSettings: settings),
         .testTarget(
@@ -293,7 +321,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["MigrationExercise", "FolderSync", "LocalDataHost", "LocalDataAPI", "CLinux"],
+            dependencies: lowerFloors + ["MigrationExercise", "FolderSync", "LocalDataHost", "LocalDataAPI", "CLinux"],
             exclude: ["Sessions", "Programs"],
             swiftSettings: settings),
         .testTarget(
@@ -306,7 +334,7 @@ let package = Package(
             dependencies: ["LocalDataHost"],
             exclude: ["Session"],
             swiftSettings: settings),
-    ] + systemLibraries + backendTargets + entryTargets + fuzzTargets + (fuzzes ? [] : embeddingTargets)
+    ] + hostTargets + systemLibraries + backendTargets + entryTargets + fuzzTargets + (fuzzes ? [] : embeddingTargets)
 )
 
 // No test reaches the home of the person who runs it. No product has either target, so a package that depends on this one

@@ -2,6 +2,7 @@ import FoundationEssentials
 import LocalDataAPI
 import Testing
 
+@testable import HostSealing
 @testable import LocalDataHost
 
 /// The way in which a value is sealed or opened: in one call, or in pieces of a size.

@@ -4,6 +4,8 @@ import ReaderExercise
 import TestSupport
 import Testing
 
+@testable import HostGround
+@testable import HostSealing
 @testable import LocalDataHost
 
 @Suite("Arbitrary bytes, given to the readers of envelopes")

@@ -2,6 +2,7 @@ import FoundationEssentials
 import LocalDataAPI
 import Testing
 
+@testable import HostSealing
 @testable import LocalDataHost
 
 @Suite("Headers of sealed values")

@@ -3,6 +3,8 @@ import LocalDataAPI
 import TestSupport
 import Testing
 
+@testable import HostPlugins
+@testable import HostSealing
 @testable import LocalDataHost
 
 /// The crypto providers that are built with these tests.

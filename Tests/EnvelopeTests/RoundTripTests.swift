@@ -2,6 +2,8 @@ import FoundationEssentials
 import LocalDataAPI
 import Testing
 
+@testable import HostGround
+@testable import HostSealing
 @testable import LocalDataHost
 
 @Suite("Values that are sealed and opened")

@@ -2,6 +2,8 @@ import FoundationEssentials
 import LocalDataAPI
 import Testing
 
+@testable import HostPlugins
+@testable import HostSealing
 @testable import LocalDataHost
 
 @Suite("Sealed values whose parts belong elsewhere")

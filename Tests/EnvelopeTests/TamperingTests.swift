@@ -3,6 +3,8 @@ import Glibc
 import LocalDataAPI
 import Testing
 
+@testable import HostGround
+@testable import HostSealing
 @testable import LocalDataHost
 
 @Suite("Sealed values that were changed")

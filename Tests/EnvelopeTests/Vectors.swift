@@ -3,6 +3,9 @@ import LocalDataAPI
 import TestSupport
 import Testing
 
+@testable import HostGround
+@testable import HostPlugins
+@testable import HostSealing
 @testable import LocalDataHost
 
 /// The test vectors, in the format of their file.

@@ -2,6 +2,9 @@ import FoundationEssentials
 import LocalDataAPI
 import TestSupport
 
+@testable import HostPlugins
+@testable import HostSealing
+@testable import HostStores
 @testable import LocalDataHost
 
 /// The keys of a home with the default configuration, read without the program under test: the key file opens the ring

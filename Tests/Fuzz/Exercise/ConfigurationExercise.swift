@@ -3,6 +3,7 @@ import JSON
 import LocalDataAPI
 import ReaderExercise
 
+@testable import HostGround
 @testable import LocalDataHost
 
 /// The configuration's text: its value according to this reader and the toolchain's decoder, and the effect of an edit.

@@ -3,6 +3,7 @@ import LocalDataAPI
 import ReaderExercise
 
 @testable import HostClients
+@testable import HostGround
 @testable import LocalDataHost
 
 /// Requests of git and Docker, the URLs and JSON in them, and the names and values made from them.

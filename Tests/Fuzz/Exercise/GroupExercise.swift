@@ -2,6 +2,8 @@ import FoundationEssentials
 import LocalDataAPI
 import ReaderExercise
 
+@testable import HostPlugins
+@testable import HostSync
 @testable import LocalDataHost
 
 /// The parts of a group's log: entries in signed and in published form, one by one and as a log; and codes of

@@ -4,6 +4,7 @@ import LocalDataAPI
 import ReaderExercise
 
 @testable import DurableFiles
+@testable import HostStores
 @testable import LocalDataHost
 
 /// Journals. Those that end in a checksum are read unchanged, and with the right checksum, so that changed bytes get

@@ -2,6 +2,10 @@ import FoundationEssentials
 import LocalDataAPI
 import ReaderExercise
 
+@testable import HostGround
+@testable import HostMigration
+@testable import HostSealing
+@testable import HostStores
 @testable import LocalDataHost
 
 /// Key rings, the migration ledger's pages and the records of bulk migrations.

@@ -3,6 +3,8 @@ import FoundationEssentials
 import LocalDataAPI
 import ReaderExercise
 
+@testable import HostSync
+@testable import HostTransfer
 @testable import LocalDataHost
 
 /// The data that sync publishes and stores: contents of records, entries of keys, progress, the page of the group's

@@ -3,6 +3,7 @@ import LocalDataAPI
 import Synchronization
 import TestSupport
 import Testing
+@testable import HostMigration
 @testable import LocalDataHost
 
 /// Counts calls.

@@ -4,6 +4,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import HostMigration
+@testable import HostStores
 @testable import LocalDataHost
 
 @Suite("upgrades of a value with versions that are interrupted", .timeLimit(.minutes(3))) struct InterruptedUpgradeTests

@@ -1,4 +1,5 @@
 import LocalDataAPI
+@testable import HostStores
 @testable import LocalDataHost
 
 /// The ways in which an app reads a value.

@@ -2,6 +2,7 @@ import FoundationEssentials
 import LocalDataAPI
 import TestSupport
 
+@testable import HostStores
 @testable import LocalDataHost
 
 /// A fault of the host. It is put in by what such a host would leave behind or answer, so the host itself has no code

@@ -4,6 +4,8 @@ import LocalDataAPI
 import Synchronization
 import TestSupport
 
+@testable import HostGround
+@testable import HostPlugins
 @testable import LocalDataHost
 
 /// The folder of a user on one machine. Each router represents a start of a program.

@@ -2,6 +2,10 @@ import FoundationEssentials
 import LocalDataAPI
 import TestSupport
 
+@testable import HostGround
+@testable import HostSealing
+@testable import HostStores
+@testable import HostTransfer
 @testable import LocalDataHost
 
 /// What users do with `ld-host` between the releases of their app.

@@ -3,6 +3,7 @@ import Glibc
 import LocalDataAPI
 import TestSupport
 
+@testable import HostPlugins
 @testable import LocalDataHost
 
 /// Plays a history on the real host, and checks each answer.

@@ -1,4 +1,5 @@
 import LocalDataAPI
+@testable import HostStores
 @testable import LocalDataHost
 
 struct HistoryTypedAccess<Value: HistoryContent>: HistoryAccess {

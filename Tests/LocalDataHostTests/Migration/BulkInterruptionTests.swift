@@ -3,6 +3,9 @@ import LocalDataAPI
 import Synchronization
 import Testing
 
+@testable import HostGround
+@testable import HostMigration
+@testable import HostPlugins
 @testable import LocalDataHost
 
 @Suite("interrupted bulk migrations", .timeLimit(.minutes(5))) struct BulkInterruptionTests {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import LocalDataAPI
 import Testing
 
+@testable import HostStores
 @testable import LocalDataHost
 
 @Suite("bulk migrations", .timeLimit(.minutes(5))) struct BulkMigrationTests {

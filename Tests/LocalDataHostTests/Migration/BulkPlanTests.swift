@@ -3,6 +3,7 @@ import LocalDataAPI
 import TestSupport
 import Testing
 
+@testable import HostMigration
 @testable import LocalDataHost
 
 @Suite("plans and runs of bulk migrations", .timeLimit(.minutes(3))) struct BulkPlanTests {

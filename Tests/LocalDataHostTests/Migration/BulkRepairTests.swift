@@ -3,6 +3,7 @@ import LocalDataAPI
 import Synchronization
 import Testing
 
+@testable import HostMigration
 @testable import LocalDataHost
 
 @Suite("damaged records of bulk migrations", .timeLimit(.minutes(3))) struct BulkRepairTests {

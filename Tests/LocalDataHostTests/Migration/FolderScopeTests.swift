@@ -2,6 +2,7 @@ import FoundationEssentials
 import LocalDataAPI
 import Testing
 
+@testable import HostStores
 @testable import LocalDataHost
 
 /// The SQLite store keeps each folder in a separate database, and the ledger in the database of all other namespaces.

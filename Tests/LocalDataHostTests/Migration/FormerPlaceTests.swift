@@ -2,6 +2,8 @@ import FoundationEssentials
 import LocalDataAPI
 import Testing
 
+@testable import HostGround
+@testable import HostMigration
 @testable import LocalDataHost
 
 @Suite("keys that have moved without a migration", .timeLimit(.minutes(3))) struct FormerPlaceTests {

@@ -2,6 +2,8 @@ import FoundationEssentials
 import LocalDataAPI
 import Testing
 
+@testable import HostMigration
+@testable import HostStores
 @testable import LocalDataHost
 
 @Suite("damaged ledgers", .timeLimit(.minutes(3))) struct LedgerRepairTests {

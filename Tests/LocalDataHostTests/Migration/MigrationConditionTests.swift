@@ -2,6 +2,7 @@ import FoundationEssentials
 import LocalDataAPI
 import Testing
 
+@testable import HostPlugins
 @testable import LocalDataHost
 
 @Suite("conditions of migrations", .timeLimit(.minutes(3))) struct MigrationConditionTests {

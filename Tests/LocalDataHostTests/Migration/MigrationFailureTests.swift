@@ -3,6 +3,7 @@ import LocalDataAPI
 import TestSupport
 import Testing
 
+@testable import HostPlugins
 @testable import LocalDataHost
 
 @Suite("migrations that fail", .timeLimit(.minutes(3))) struct MigrationFailureTests {

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LocalDataAPI
 
+@testable import HostPlugins
 @testable import LocalDataHost
 
 /// A folder with every kind of store that migrations use, and keys for each.

@@ -3,6 +3,7 @@ import LocalDataAPI
 import Synchronization
 import Testing
 
+@testable import HostPlugins
 @testable import LocalDataHost
 
 @Suite("interrupted migrations", .timeLimit(.minutes(3))) struct MigrationInterruptionTests {

@@ -3,6 +3,9 @@ import LocalDataAPI
 import TestSupport
 import Testing
 
+@testable import HostMigration
+@testable import HostPlugins
+@testable import HostStores
 @testable import LocalDataHost
 
 @Suite("plans of migrations", .timeLimit(.minutes(3))) struct MigrationPlanTests {

@@ -2,6 +2,8 @@ import FoundationEssentials
 import LocalDataAPI
 import Testing
 
+@testable import HostMigration
+@testable import HostStores
 @testable import LocalDataHost
 
 @Suite("undoing migrations", .timeLimit(.minutes(3))) struct MigrationRollbackTests {

@@ -3,6 +3,7 @@ import LocalDataAPI
 import TestSupport
 import Testing
 
+@testable import HostGround
 @testable import LocalDataHost
 
 @Suite("runs of migrations", .timeLimit(.minutes(3))) struct MigrationRunningTests {

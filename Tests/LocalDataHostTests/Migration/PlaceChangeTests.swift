@@ -2,6 +2,7 @@ import FoundationEssentials
 import LocalDataAPI
 import Testing
 
+@testable import HostGround
 @testable import LocalDataHost
 
 @Suite("keys whose place changes with every release", .timeLimit(.minutes(3))) struct PlaceChangeTests {

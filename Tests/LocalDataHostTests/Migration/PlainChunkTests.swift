@@ -3,6 +3,9 @@ import LocalDataAPI
 import Synchronization
 import Testing
 
+@testable import HostGround
+@testable import HostMigration
+@testable import HostStores
 @testable import LocalDataHost
 
 @Suite("values that are moved in bulk", .timeLimit(.minutes(5))) struct PlainChunkTests {

@@ -1,6 +1,8 @@
 import FoundationEssentials
 import LocalDataAPI
 
+@testable import HostMigration
+@testable import HostStores
 @testable import LocalDataHost
 
 /// Faults that tests put into ledgers and batches.

@@ -3,6 +3,7 @@ import LocalDataAPI
 import TestSupport
 import Testing
 
+@testable import HostStores
 @testable import LocalDataHost
 
 @Suite("older data of keys that were set or removed", .timeLimit(.minutes(3))) struct SupersedingTests {

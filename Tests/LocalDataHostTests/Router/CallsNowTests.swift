@@ -3,6 +3,7 @@ import LocalDataAPI
 import TestSupport
 import Testing
 
+@testable import HostGround
 @testable import LocalDataHost
 
 @Suite("Calls without suspending") struct CallsNowTests {

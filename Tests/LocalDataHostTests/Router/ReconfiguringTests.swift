@@ -4,6 +4,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import HostPlugins
+@testable import HostStores
 @testable import LocalDataHost
 
 @Suite("what configure changes") struct ReconfiguringTests {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import LocalDataAPI
 import Testing
 
+@testable import HostGround
 @testable import LocalDataHost
 
 @Suite("the choice of a key's store") struct RoutingTests {

@@ -4,6 +4,7 @@ import LocalDataAPI
 import TestSupport
 import Testing
 
+@testable import HostGround
 @testable import LocalDataHost
 
 /// A temporary folder with its own data, keys and locks, and the plugins that are built with the tests; removed by

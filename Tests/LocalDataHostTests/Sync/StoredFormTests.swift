@@ -3,6 +3,11 @@ import FoundationEssentials
 import LocalDataAPI
 import Testing
 
+@testable import HostGround
+@testable import HostPlugins
+@testable import HostStores
+@testable import HostSync
+@testable import HostTransfer
 @testable import LocalDataHost
 
 /// The data that sync keeps on a device, as bytes that a released program may have written: every later version must

@@ -3,6 +3,7 @@ import Foundation
 import LocalDataAPI
 import Testing
 
+@testable import HostSync
 @testable import LocalDataHost
 
 /// The encodings of the data that sync publishes and keeps.

@@ -1,3 +1,5 @@
+internal import HostGround
+internal import HostStores
 internal import LocalDataAPI
 
 /// Looks for what can never be right before a bulk migration writes anything: names that would collide, and conflicts

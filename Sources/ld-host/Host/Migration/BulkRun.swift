@@ -1,4 +1,7 @@
 internal import FoundationEssentials
+internal import HostGround
+internal import HostPlugins
+internal import HostStores
 internal import LocalDataAPI
 
 /// A run of a bulk migration: chunk after chunk, each in turn in the destination's store. So a call that needs a single

@@ -1,3 +1,4 @@
+internal import HostSync
 internal import LocalDataAPI
 
 /// The containers that a router has opened, by the keys of their versions.

@@ -1,7 +1,8 @@
-internal import LocalDataAPI
+internal import HostPlugins
+package import LocalDataAPI
 
 /// A migration of one key, or of many.
-enum KnownMigration: Sendable {
+package enum KnownMigration: Sendable {
     case single(AnyStorageMigration)
     case bulk(AnyBulkMigration)
 }
@@ -31,8 +32,8 @@ extension KnownMigration: DescribedMigration {
         }
     }
 
-    var id: String { described.id }
-    var dependencies: [String] { described.dependencies }
+    package var id: String { described.id }
+    package var dependencies: [String] { described.dependencies }
     var pack: MigrationPackIdentity? { described.pack }
     var origin: MigrationOrigin { described.origin }
     var revision: Int { described.revision }

@@ -1,3 +1,5 @@
+internal import HostGround
+internal import HostPlugins
 internal import LocalDataAPI
 
 /// Checks that a run and a plan share.

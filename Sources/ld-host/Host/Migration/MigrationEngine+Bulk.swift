@@ -1,9 +1,12 @@
 internal import FoundationEssentials
-internal import LocalDataAPI
+internal import HostGround
+internal import HostPlugins
+internal import HostStores
+package import LocalDataAPI
 
 extension MigrationEngine {
     /// Runs a migration that is registered or in a pack now, by its id, after those that it depends on.
-    func run(
+    package func run(
         _ id: String, onConflict: MigrationConflictPolicy? = nil,
         progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
     ) async throws -> MigrationResult {
@@ -11,7 +14,7 @@ extension MigrationEngine {
     }
 
     /// Runs a migration after those that it depends on, once at a time.
-    func migrate(
+    package func migrate(
         _ migration: KnownMigration, onConflict: MigrationConflictPolicy?, after path: [String] = [],
         areDependenciesDone: Bool = false, progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
     ) async throws -> MigrationResult {
@@ -27,7 +30,7 @@ extension MigrationEngine {
     }
 
     /// Runs the bulk migrations that are registered or in a pack, each after its dependencies, also if some fail.
-    func migrateAllBulk() async throws -> MigrationReport {
+    package func migrateAllBulk() async throws -> MigrationReport {
         var entries: [MigrationReport.Entry] = []
         for known in try MigrationOrder(await knownMigrations()).sorted() {
             guard case .bulk = known else { continue }
@@ -46,7 +49,7 @@ extension MigrationEngine {
     }
 
     /// The ledger's record of a migration that is registered or in a pack; `nil` if it has not run.
-    func record(of id: String) async throws -> MigrationRecord? {
+    package func record(of id: String) async throws -> MigrationRecord? {
         switch try await known(id) {
         case .single(let migration):
             let resolved = try await access.resolve(KeyReference(migration.destinationKey))
@@ -124,7 +127,7 @@ extension MigrationEngine {
     }
 
     /// Runs a migration after those that it depends on, once at a time.
-    func migrate(
+    package func migrate(
         _ migration: AnyBulkMigration, onConflict: MigrationConflictPolicy?, after path: [String] = [],
         areDependenciesDone: Bool = false, progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
     ) async throws -> MigrationResult {

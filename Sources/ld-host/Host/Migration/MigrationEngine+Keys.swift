@@ -1,11 +1,15 @@
 internal import FoundationEssentials
-internal import LocalDataAPI
+internal import HostPlugins
+internal import HostStores
+package import LocalDataAPI
 
 extension MigrationEngine {
     /// Runs the migrations of a key now, whether or not the key has a value.
     ///
     /// - Returns: The result of the last migration of the key that did something.
-    func migrate(_ key: AnyStorageKey, onConflict: MigrationConflictPolicy? = nil) async throws -> MigrationResult {
+    package func migrate(_ key: AnyStorageKey, onConflict: MigrationConflictPolicy? = nil) async throws
+        -> MigrationResult
+    {
         var result = MigrationResult(success: true, outcome: .noMigration)
         for migration in try await migrationsAndVersions(of: key) {
             let next = try await migrate(migration, onConflict: onConflict)
@@ -17,7 +21,7 @@ extension MigrationEngine {
     /// Runs the migrations of keys, each after those that it depends on, also if some fail.
     ///
     /// - Returns: What became of each, in the order of the keys.
-    func migrate(_ keys: [AnyStorageKey]) async throws -> MigrationReport {
+    package func migrate(_ keys: [AnyStorageKey]) async throws -> MigrationReport {
         registry.forgetHistory()
         var migrations: [[AnyStorageMigration]] = []
         for key in keys { migrations.append(try await migrationsAndVersions(of: key)) }
@@ -39,18 +43,18 @@ extension MigrationEngine {
     }
 
     /// The migrations to a key by all processes, in the order of their first runs.
-    func records(for key: AnyStorageKey) async throws -> [MigrationRecord] {
+    package func records(for key: AnyStorageKey) async throws -> [MigrationRecord] {
         let resolved = try await access.resolve(KeyReference(key))
         return try await Ledger(access, of: resolved).page().rows.map(\.record)
     }
 
     /// Undoes what a migration has done to a key.
-    func rollback(_ key: AnyStorageKey, id: String?) async throws {
+    package func rollback(_ key: AnyStorageKey, id: String?) async throws {
         try await alone(key, id) { try await $0.rollback($1) }
     }
 
     /// Makes a migration final: what it replaced and removed is kept no longer.
-    func confirm(_ key: AnyStorageKey, id: String?) async throws {
+    package func confirm(_ key: AnyStorageKey, id: String?) async throws {
         try await alone(key, id) { try await $0.confirm($1) }
     }
 

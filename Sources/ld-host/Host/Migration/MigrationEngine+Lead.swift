@@ -1,4 +1,8 @@
-internal import LocalDataAPI
+internal import HostGround
+internal import HostPlugins
+internal import HostStores
+internal import HostSync
+package import LocalDataAPI
 
 /// Values that take part in sync are migrated by one device of the group, the one that leads it, and come to the others
 /// by sync: otherwise each device would bring its own older data, and all but one would lose.
@@ -58,7 +62,7 @@ extension MigrationEngine {
     }
 
     /// The sources of a migration whose values take part in sync in earlier releases of the app only.
-    func formerKeys(of migration: AnyStorageMigration) -> [AnyStorageKey] {
+    package func formerKeys(of migration: AnyStorageMigration) -> [AnyStorageKey] {
         guard migration.effect == .brings, migration.origin != .formerPlace,
             takesPart(migration.destinationDescriptor, KnownMigration.single(migration).packPolicy)
         else { return [] }

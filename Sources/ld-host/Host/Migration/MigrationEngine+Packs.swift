@@ -1,20 +1,23 @@
 internal import FoundationEssentials
-internal import LocalDataAPI
+internal import HostGround
+internal import HostPlugins
+package import HostStores
+package import LocalDataAPI
 
 /// The migrations of the configured packs.
 extension MigrationEngine {
     /// Whether a key that has no value may get one by a migration. Opens no pack.
-    func mayBringData<Value>(to key: StorageKey<Value>) async throws -> Bool {
+    package func mayBringData<Value>(to key: StorageKey<Value>) async throws -> Bool {
         try await mayBringData(key.hasMigration, key.owner, key.name, key.domain)
     }
 
     /// The same for a key without its type.
-    func mayBringData(to key: AnyStorageKey) async throws -> Bool {
+    package func mayBringData(to key: AnyStorageKey) async throws -> Bool {
         try await mayBringData(key.migration != nil, key.descriptor.owner, key.descriptor.name, key.descriptor.domain)
     }
 
     /// The same for a change of a batch.
-    func mayBringData(to change: StorageBatch.Change) async throws -> Bool {
+    package func mayBringData(to change: StorageBatch.Change) async throws -> Bool {
         try await mayBringData(change.hasMigration, change.key.owner, change.key.name, change.key.domain)
     }
 
@@ -32,7 +35,7 @@ extension MigrationEngine {
     /// - Throws: `packUnavailable` naming the pack that is missing, damaged or refused: without it nobody can tell
     ///   whether there is older data.
     @discardableResult
-    func loadPacks() async throws -> RouterSnapshot {
+    package func loadPacks() async throws -> RouterSnapshot {
         guard registry.lacksPacks(of: snapshot.id) else { return snapshot }
         var migrations: [KnownMigration] = []
         if !snapshot.packs.isEmpty {

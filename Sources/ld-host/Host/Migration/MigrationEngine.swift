@@ -1,27 +1,41 @@
 internal import FoundationEssentials
-internal import LocalDataAPI
+package import HostGround
+internal import HostPlugins
+package import HostStores
+package import HostSync
+package import LocalDataAPI
 
 /// Runs migrations: those that are registered and those of packs, on the stores of one snapshot.
-struct MigrationEngine: Sendable {
-    let access: StoreAccess
-    let registry: MigrationRegistry
+package struct MigrationEngine: Sendable {
+    package let access: StoreAccess
+    package let registry: MigrationRegistry
     /// Whether this device leads its sync group; `nil` if it is in none, or nothing carries its values.
-    var standing: @Sendable () async throws(StorageError) -> SyncStanding? = { () throws(StorageError) in nil }
+    let standing: @Sendable () async throws(StorageError) -> SyncStanding?
     /// Whether another device of the group has published a value of a key that this device's app does not have.
-    var isKeptAside: @Sendable (ResolvedKey) async throws(StorageError) -> Bool = { (_) throws(StorageError) in false }
-
+    let isKeptAside: @Sendable (ResolvedKey) async throws(StorageError) -> Bool
     /// Stores what another device of the group has published of such a key where this device would have it.
-    var adopt: @Sendable (AnyStorageKey, ResolvedKey) async throws(StorageError) -> Void = {
-        (_, _) throws(StorageError) in
-    }
+    let adopt: @Sendable (AnyStorageKey, ResolvedKey) async throws(StorageError) -> Void
     /// Whether it is sync that runs migrations.
-    var isOfSync = false
+    package var isOfSync = false
 
-    var snapshot: RouterSnapshot { access.snapshot }
-    var settings: HostSettings { snapshot.settings }
+    package init(
+        access: StoreAccess, registry: MigrationRegistry,
+        standing: @escaping @Sendable () async throws(StorageError) -> SyncStanding?,
+        isKeptAside: @escaping @Sendable (ResolvedKey) async throws(StorageError) -> Bool,
+        adopt: @escaping @Sendable (AnyStorageKey, ResolvedKey) async throws(StorageError) -> Void
+    ) {
+        self.access = access
+        self.registry = registry
+        self.standing = standing
+        self.isKeptAside = isKeptAside
+        self.adopt = adopt
+    }
+
+    package var snapshot: RouterSnapshot { access.snapshot }
+    package var settings: HostSettings { snapshot.settings }
 
     /// Whether this task is a migration's.
-    @TaskLocal static var isMigrating = false
+    @TaskLocal package static var isMigrating = false
 
     /// The migrations that bring data to a key: from where it was before, those that are registered for it, and its own
     /// at last.
@@ -55,7 +69,7 @@ struct MigrationEngine: Sendable {
     /// Brings data to a key that has no value, if there is any.
     ///
     /// - Parameter path: The ids of the migrations that need it.
-    func bringData(to key: AnyStorageKey, for path: [String] = []) async throws {
+    package func bringData(to key: AnyStorageKey, for path: [String] = []) async throws {
         let migrations = try await migrations(for: key)
         let ranges = try await bulkMigrations(for: key)
         guard !migrations.isEmpty || !ranges.isEmpty else { return }
@@ -87,7 +101,7 @@ struct MigrationEngine: Sendable {
     ///
     /// - Parameter areDependenciesDone: Whether those have just been run.
     /// - Throws: `MigrationError` that names it.
-    func migrate(
+    package func migrate(
         _ migration: AnyStorageMigration, onConflict: MigrationConflictPolicy?, after path: [String] = [],
         areDependenciesDone: Bool = false
     ) async throws -> MigrationResult {

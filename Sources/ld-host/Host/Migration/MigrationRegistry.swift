@@ -1,9 +1,11 @@
 internal import FoundationEssentials
-internal import LocalDataAPI
+internal import HostGround
+internal import HostPlugins
+package import LocalDataAPI
 internal import Synchronization
 
 /// The migrations that a router knows, and those that are running.
-final class MigrationRegistry: Sendable {
+package final class MigrationRegistry: Sendable {
     private struct State {
         var known: [KnownMigration] = []
         /// The added migrations, without those of packs.
@@ -20,11 +22,15 @@ final class MigrationRegistry: Sendable {
 
     private let state = Mutex(State())
 
+    package init() {}
+
     /// Takes note of a container that is opened.
     ///
     /// - Returns: The other containers that were opened.
     /// - Throws: What ``ContainerClaims/claim(_:_:)`` throws.
-    func claim(_ type: String, _ definition: ContainerDefinition) throws(MigrationError) -> [ContainerDefinition] {
+    package func claim(_ type: String, _ definition: ContainerDefinition) throws(MigrationError)
+        -> [ContainerDefinition]
+    {
         try state.withLock { state throws(MigrationError) in
             try state.containers.claim(type, definition)
             return state.containers.others(than: type)
@@ -32,7 +38,7 @@ final class MigrationRegistry: Sendable {
     }
 
     /// Choices of the user, for contexts.
-    var preferences: [String: AnyCodable] {
+    package var preferences: [String: AnyCodable] {
         get { state.withLock { $0.preferences } }
         set { state.withLock { $0.preferences = newValue } }
     }
@@ -54,7 +60,7 @@ final class MigrationRegistry: Sendable {
     var known: [KnownMigration] { state.withLock { $0.known } }
 
     /// The migrations of one key each, in the order of their registration.
-    var migrations: [AnyStorageMigration] {
+    package var migrations: [AnyStorageMigration] {
         known.compactMap { if case .single(let migration) = $0 { migration } else { nil } }
     }
 
@@ -73,14 +79,14 @@ final class MigrationRegistry: Sendable {
     var isEmpty: Bool { state.withLock { $0.known.isEmpty } }
 
     /// Throws what ``add(_:)`` would.
-    func check(_ added: [AnyStorageMigration]) throws(MigrationError) {
+    package func check(_ added: [AnyStorageMigration]) throws(MigrationError) {
         _ = try Self.join(known, added.map { .single($0) })
     }
 
     /// Adds migrations; one with the same id and destination takes the place of the earlier one.
     ///
     /// - Throws: What is wrong with one of them, or with all together; then none is added.
-    func add(_ added: [KnownMigration]) throws(MigrationError) {
+    package func add(_ added: [KnownMigration]) throws(MigrationError) {
         guard !added.isEmpty else { return }
         try state.withLock { state throws(MigrationError) in
             let all = try Self.join(state.added, added)
@@ -114,7 +120,7 @@ final class MigrationRegistry: Sendable {
     }
 
     /// Adds migrations of one key each; see the other.
-    func add(_ added: [AnyStorageMigration]) throws(MigrationError) { try add(added.map { .single($0) }) }
+    package func add(_ added: [AnyStorageMigration]) throws(MigrationError) { try add(added.map { .single($0) }) }
 
     private static func join(
         _ known: [KnownMigration], _ added: [KnownMigration]

@@ -1,5 +1,6 @@
 internal import ByteCoding
 internal import FoundationEssentials
+internal import HostStores
 internal import LocalDataAPI
 
 /// One run of a migration, in turn in its destination's store. Its order makes it safe to stop at any point. The

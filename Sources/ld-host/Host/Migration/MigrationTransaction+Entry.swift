@@ -1,5 +1,8 @@
 internal import ByteCoding
 internal import FoundationEssentials
+internal import HostGround
+internal import HostPlugins
+internal import HostStores
 internal import LocalDataAPI
 
 extension MigrationTransaction {

@@ -1,11 +1,14 @@
 internal import ByteCoding
 internal import FoundationEssentials
+internal import HostGround
+internal import HostSealing
+package import HostStores
 internal import LocalDataAPI
 internal import Synchronization
 
 /// What a migration reads and writes: the stores as they are, with its own changes on top, which nobody else sees. It
 /// runs no other migration, and keys need be in no catalog.
-final class MigrationTransaction: MovingTransaction {
+package final class MigrationTransaction: MovingTransaction {
     private struct State {
         var entries: [Entry] = []
         var indices: [ResolvedKey.Target: Int] = [:]
@@ -22,7 +25,7 @@ final class MigrationTransaction: MovingTransaction {
     ///   - planned: What is taken to be done already, if nothing is to be done at all.
     ///   - keepsViews: Whether changes will be based on what is read. A view begins a transaction in some stores, which
     ///     costs more than a look.
-    init(_ access: StoreAccess, over planned: PlannedChanges? = nil, keepsViews: Bool = true) {
+    package init(_ access: StoreAccess, over planned: PlannedChanges? = nil, keepsViews: Bool = true) {
         self.access = access
         self.planned = planned
         self.keepsViews = keepsViews

@@ -1,3 +1,5 @@
+internal import HostStores
+internal import HostSync
 internal import LocalDataAPI
 
 /// Finds out what a migration of one key has to do, by running it on a transaction that nobody else sees. A run

@@ -1,13 +1,16 @@
-internal import LocalDataAPI
+internal import HostGround
+internal import HostPlugins
+package import HostStores
+package import LocalDataAPI
 internal import Synchronization
 
 /// Lets one migration at a time run into a store. Those of this process run in the order of their calls, without
 /// holding a thread. Processes with the same state folder share the lock of a file. A store whose folder has several
 /// spellings has a second such lock, which all of them share. Users with other state folders may share the folder of an
 /// app group, so the folder of a namespace is locked, too. A store that machines share has locks of its own.
-final class MigrationTurns: Sendable {
+package final class MigrationTurns: Sendable {
     /// The turns of this process, whatever the number of its routers.
-    static let shared = MigrationTurns()
+    package static let shared = MigrationTurns()
 
     /// A lock that is held while this value lives.
     private final class Hold: Sendable {
@@ -63,7 +66,7 @@ final class MigrationTurns: Sendable {
 
     /// The same once batches that were interrupted are complete: one that was decided and is not all in place would be
     /// taken for no change.
-    func alone<Result>(
+    package func alone<Result>(
         in store: OpenStore, completingBatchesOf snapshot: RouterSnapshot, at place: StorageNamespace? = nil,
         _ body: () async throws -> Result
     ) async throws -> Result {

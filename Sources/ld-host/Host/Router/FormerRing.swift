@@ -1,3 +1,4 @@
+public import HostStores
 internal import LocalDataAPI
 
 /// A key ring, or the key of a store's ring, that the host created in the keychain and that the configuration no longer

@@ -1,4 +1,6 @@
 internal import FoundationEssentials
+internal import HostGround
+internal import HostPlugins
 internal import LocalDataAPI
 internal import Synchronization
 

@@ -1,4 +1,6 @@
 public import FoundationEssentials
+internal import HostMigration
+internal import HostStores
 public import LocalDataAPI
 
 /// A stored value that no version of its key reads, put aside so that nothing overwrites it.

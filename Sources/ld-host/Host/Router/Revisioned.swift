@@ -1,4 +1,6 @@
 public import FoundationEssentials
+internal import HostGround
+internal import HostPlugins
 internal import LocalDataAPI
 
 /// A value, the revision of the write that stored it, and the time that this write gave it.

@@ -1,4 +1,7 @@
 public import FoundationEssentials
+internal import HostGround
+internal import HostMigration
+public import HostStores
 public import LocalDataAPI
 internal import Synchronization
 

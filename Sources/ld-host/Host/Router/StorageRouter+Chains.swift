@@ -1,4 +1,7 @@
 internal import FoundationEssentials
+internal import HostMigration
+internal import HostPlugins
+internal import HostStores
 internal import LocalDataAPI
 internal import Synchronization
 

@@ -1,4 +1,8 @@
 public import FoundationEssentials
+internal import HostGround
+internal import HostMigration
+internal import HostPlugins
+internal import HostStores
 public import LocalDataAPI
 internal import Synchronization
 

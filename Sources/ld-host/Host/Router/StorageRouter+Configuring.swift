@@ -1,3 +1,7 @@
+public import HostGround
+public import HostMigration
+internal import HostPlugins
+internal import HostStores
 public import LocalDataAPI
 internal import Synchronization
 

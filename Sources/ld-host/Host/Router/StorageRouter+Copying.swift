@@ -1,4 +1,9 @@
 internal import FoundationEssentials
+public import HostGround
+internal import HostPlugins
+package import HostSealing
+internal import HostStores
+public import HostTransfer
 internal import LocalDataAPI
 
 extension StorageRouter {

@@ -1,4 +1,8 @@
 internal import Glibc
+package import HostGround
+package import HostPlugins
+public import HostStores
+internal import HostTransfer
 package import LocalDataAPI
 
 extension Diagnosis {

@@ -1,3 +1,7 @@
+internal import HostMigration
+internal import HostStores
+internal import HostSync
+internal import HostTransfer
 internal import LocalDataAPI
 
 /// Values that earlier releases of the app stored under other names, and that take part in sync.

@@ -1,3 +1,6 @@
+internal import HostGround
+internal import HostSealing
+public import HostStores
 internal import LocalDataAPI
 
 /// Managing the keys that seal values.

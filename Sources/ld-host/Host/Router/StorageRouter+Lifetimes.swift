@@ -1,3 +1,5 @@
+internal import HostGround
+public import HostStores
 public import LocalDataAPI
 
 /// Values that expire after a while. The clock of this machine says when that begins;

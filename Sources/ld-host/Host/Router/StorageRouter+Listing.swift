@@ -1,3 +1,6 @@
+internal import HostGround
+internal import HostPlugins
+public import HostStores
 public import LocalDataAPI
 
 /// Listing what stores hold.

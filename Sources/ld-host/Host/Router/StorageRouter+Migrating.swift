@@ -1,3 +1,9 @@
+public import HostGround
+public import HostMigration
+internal import HostPlugins
+internal import HostStores
+internal import HostSync
+internal import HostTransfer
 public import LocalDataAPI
 internal import Synchronization
 

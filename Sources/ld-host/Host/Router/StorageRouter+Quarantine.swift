@@ -1,3 +1,4 @@
+internal import HostMigration
 internal import LocalDataAPI
 
 /// Values in quarantine: see `UndecodablePolicy`.

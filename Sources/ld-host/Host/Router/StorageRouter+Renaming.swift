@@ -1,4 +1,7 @@
 internal import FoundationEssentials
+internal import HostGround
+internal import HostMigration
+internal import HostStores
 package import LocalDataAPI
 
 /// A stored value under another key.

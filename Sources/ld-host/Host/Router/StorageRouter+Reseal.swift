@@ -1,3 +1,5 @@
+internal import HostSealing
+public import HostStores
 internal import LocalDataAPI
 
 extension StorageRouter {

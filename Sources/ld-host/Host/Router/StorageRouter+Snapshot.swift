@@ -1,3 +1,8 @@
+internal import HostGround
+internal import HostMigration
+internal import HostPlugins
+internal import HostStores
+internal import HostTransfer
 internal import LocalDataAPI
 
 extension StorageRouter {

@@ -1,3 +1,7 @@
+package import HostGround
+internal import HostMigration
+internal import HostPlugins
+public import HostStores
 public import LocalDataAPI
 internal import Synchronization
 

@@ -1,4 +1,10 @@
 internal import FoundationEssentials
+internal import HostGround
+internal import HostMigration
+internal import HostPlugins
+internal import HostStores
+internal import HostSync
+public import HostTransfer
 public import LocalDataAPI
 internal import Synchronization
 

@@ -1,4 +1,8 @@
 internal import FoundationEssentials
+internal import HostGround
+internal import HostMigration
+internal import HostStores
+internal import HostTransfer
 internal import LocalDataAPI
 internal import Synchronization
 

@@ -1,4 +1,6 @@
 internal import FoundationEssentials
+internal import HostSync
+public import HostTransfer
 internal import LocalDataAPI
 
 extension StorageRouter {

@@ -1,4 +1,8 @@
 public import FoundationEssentials
+internal import HostGround
+internal import HostMigration
+internal import HostStores
+internal import HostTransfer
 internal import LocalDataAPI
 
 /// Values for apps that carry them on their own.

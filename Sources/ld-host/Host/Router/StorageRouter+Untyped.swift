@@ -1,4 +1,7 @@
 public import FoundationEssentials
+internal import HostGround
+internal import HostMigration
+package import HostStores
 public import LocalDataAPI
 
 /// Access with keys whose type is not known here: for tools, catalogs and migrations.

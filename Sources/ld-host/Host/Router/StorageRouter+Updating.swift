@@ -1,4 +1,6 @@
 internal import FoundationEssentials
+internal import HostPlugins
+internal import HostStores
 public import LocalDataAPI
 
 /// Changes that start again if someone else was faster.

@@ -1,4 +1,7 @@
 internal import FoundationEssentials
+internal import HostGround
+internal import HostMigration
+internal import HostStores
 public import LocalDataAPI
 
 /// Calls from code that cannot suspend.

@@ -1,3 +1,6 @@
+internal import HostGround
+internal import HostMigration
+public import HostStores
 public import LocalDataAPI
 internal import Synchronization
 

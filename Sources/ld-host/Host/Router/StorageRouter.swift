@@ -1,4 +1,9 @@
 internal import FoundationEssentials
+public import HostGround
+internal import HostMigration
+internal import HostPlugins
+internal import HostStores
+internal import HostTransfer
 public import LocalDataAPI
 internal import Synchronization
 

@@ -1,3 +1,5 @@
+internal import HostGround
+internal import HostStores
 public import LocalDataAPI
 internal import Synchronization
 

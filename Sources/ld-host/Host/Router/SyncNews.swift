@@ -1,3 +1,4 @@
+internal import HostTransfer
 internal import LocalDataAPI
 internal import Synchronization
 

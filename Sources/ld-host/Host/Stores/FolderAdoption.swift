@@ -1,3 +1,6 @@
+internal import HostGround
+internal import HostPlugins
+internal import HostSealing
 internal import LocalDataAPI
 
 /// Moves encrypted values to their domain's own folder. They used to be in the folder that the user names, beside the

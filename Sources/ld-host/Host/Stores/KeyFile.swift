@@ -1,11 +1,17 @@
 internal import DurableFiles
 internal import FoundationEssentials
 internal import Glibc
-internal import LocalDataAPI
+package import HostGround
+internal import HostPlugins
+package import LocalDataAPI
 
 /// A key file: its bytes are the key, and only its owner can read it.
-struct KeyFile: Sendable {
+package struct KeyFile: Sendable {
     let path: String
+
+    package init(path: String) {
+        self.path = path
+    }
 
     private static let largest = 4096
     private static let smallest = 16
@@ -14,7 +20,7 @@ struct KeyFile: Sendable {
     ///
     /// - Throws: `permissionDenied` if others could read or change it, or it cannot be read; `corrupt` if it is not a
     ///   key.
-    func read() throws(StorageError) -> SecretBytes? {
+    package func read() throws(StorageError) -> SecretBytes? {
         let descriptor = Ownership.openGiven(path)
         guard descriptor >= 0 else {
             // Only a missing file may be replaced by a new key. What a link leads to may be on a disk that is not

@@ -1,11 +1,13 @@
 internal import FoundationEssentials
 internal import Glibc
-internal import LocalDataAPI
+package import HostGround
+internal import HostPlugins
+package import LocalDataAPI
 internal import Synchronization
 
 /// Supplies key material that a router does not keep itself: from the app's registered providers, and from descriptors
 /// that were opened for the program.
-final class KeyMaterialProviders: Sendable {
+package final class KeyMaterialProviders: Sendable {
     private let providers = Mutex<[KeyMaterialSource: any KeyMaterialProviding]>([:])
     /// A descriptor can be read only once, and its material may be needed again when the configuration changes.
     private let secrets = Mutex<[Int32: SecretBytes]>([:])
@@ -15,7 +17,9 @@ final class KeyMaterialProviders: Sendable {
     /// The most bytes to read from a descriptor.
     private static let largest = 64 << 10
 
-    func register(_ provider: any KeyMaterialProviding, for source: KeyMaterialSource) {
+    package init() {}
+
+    package func register(_ provider: any KeyMaterialProviding, for source: KeyMaterialSource) {
         providers.withLock { $0[source] = provider }
     }
 
@@ -85,10 +89,10 @@ final class KeyMaterialProviders: Sendable {
     }
 
     /// Forgets the content of descriptors, which cannot be read again.
-    func forgetSecrets() { secrets.withLock { $0.removeAll() } }
+    package func forgetSecrets() { secrets.withLock { $0.removeAll() } }
 
     /// The content of a descriptor.
-    static func readAll(_ descriptor: Int32) throws(StorageError) -> SecretBytes {
+    package static func readAll(_ descriptor: Int32) throws(StorageError) -> SecretBytes {
         guard InheritedDescriptors.mayRead(descriptor) else {
             throw StorageError(
                 .securityApplicationFailed,

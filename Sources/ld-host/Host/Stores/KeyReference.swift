@@ -1,24 +1,24 @@
-internal import LocalDataAPI
+package import LocalDataAPI
 
 /// The facts about a key, typed or not, that resolving it needs.
-struct KeyReference: Sendable {
-    let name: String
-    let domain: StorageDomain
+package struct KeyReference: Sendable {
+    package let name: String
+    package let domain: StorageDomain
     let security: SecurityPolicy
     let serializer: SerializerFormat
-    let owner: String
+    package let owner: String
     let availability: PlatformAvailability
     /// The version of the values that the key writes, if it has versions.
     let versionTag: String?
     let lifetime: Duration?
-    let slot: KeyResolutionSlot
+    package let slot: KeyResolutionSlot
     /// The value's namespace if it differs from the one that the domain resolves to.
     let place: StorageNamespace?
     /// What is known of a key that nobody has declared.
     let undeclared: UndeclaredKey?
 
     @inline(__always)
-    init<Value>(_ key: StorageKey<Value>) {
+    package init<Value>(_ key: StorageKey<Value>) {
         name = key.name
         domain = key.domain
         security = key.security
@@ -32,7 +32,7 @@ struct KeyReference: Sendable {
         undeclared = nil
     }
 
-    init(_ key: AnyStorageKey) {
+    package init(_ key: AnyStorageKey) {
         name = key.descriptor.name
         domain = key.descriptor.domain
         security = key.descriptor.security

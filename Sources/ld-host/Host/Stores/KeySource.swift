@@ -2,10 +2,12 @@ internal import ByteCoding
 internal import CLinux
 internal import FoundationEssentials
 internal import Glibc
+internal import HostGround
+internal import HostPlugins
 internal import LocalDataAPI
 
 /// Gets the key of a sealed store from its configured source. Every call may wait, some of them for a person.
-struct KeySource: Sendable {
+package struct KeySource: Sendable {
     let source: HostSettings.Sealing.Source
     /// The sealed store, for prompts and errors.
     let store: String
@@ -56,7 +58,7 @@ struct KeySource: Sendable {
     }
 
     /// What to do when a key is lost. A backup does not contain it.
-    static let whenLost =
+    package static let whenLost =
         "put back a copy; for what to do without one, see the guide Operating.md, which is installed in "
         + "share/doc/localdata"
 

@@ -1,11 +1,14 @@
 internal import ByteCoding
 internal import FoundationEssentials
-internal import LocalDataAPI
+package import HostGround
+internal import HostPlugins
+internal import HostSealing
+package import LocalDataAPI
 
 /// A value of the keychain domain, for the host's own keys.
-struct KeychainValue: Sendable {
+package struct KeychainValue: Sendable {
     /// The list of the host's values in the keychain.
-    let list: RingList
+    package let list: RingList
     let service: String
     let account: String
     let value: SealedValue
@@ -16,7 +19,7 @@ struct KeychainValue: Sendable {
     ///   for anything.
     /// - Throws: `securityApplicationFailed` if it is not on the list: another program may have stored it before the
     ///   configuration named it, and can open what it seals.
-    func load(_ kind: RingList.Kind?) throws(StorageError) -> SecretBytes? {
+    package func load(_ kind: RingList.Kind?) throws(StorageError) -> SecretBytes? {
         guard var data = try value.get() else { return nil }
         defer { data.resetBytes(in: 0..<data.count) }
         if let kind, service != RingList.ownService, try list.kind(of: service, account) != kind {
@@ -37,7 +40,7 @@ struct KeychainValue: Sendable {
     }
 
     /// Stores the bytes after adding them to the list.
-    func save(_ bytes: SecretBytes, _ kind: RingList.Kind?) throws(StorageError) {
+    package func save(_ bytes: SecretBytes, _ kind: RingList.Kind?) throws(StorageError) {
         if let kind { try list.add(kind, service, account) }
         var data = bytes.withBytes { Data($0) }
         defer { data.resetBytes(in: 0..<data.count) }
@@ -45,7 +48,7 @@ struct KeychainValue: Sendable {
     }
 
     /// Removes the bytes, and their entry on the list.
-    func remove() throws(StorageError) {
+    package func remove() throws(StorageError) {
         _ = try value.remove()
         try list.remove(service, account)
     }

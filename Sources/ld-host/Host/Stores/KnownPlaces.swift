@@ -1,22 +1,24 @@
 internal import DurableFiles
 internal import Glibc
-internal import LocalDataAPI
+internal import HostGround
+internal import HostPlugins
+package import LocalDataAPI
 internal import Synchronization
 
 /// The names of a namespace that belong to its domain when all of the domain's values are listed.
-enum ListedNames: Sendable {
+package enum ListedNames: Sendable {
     case all
     /// Only these, ordered by their bytes: other programs use the folder, too.
     case only([String])
 }
 
 /// A namespace of a domain that has values, or may have some.
-struct KnownPlace: Sendable {
-    let domain: StorageDomain
-    var names = ListedNames.all
+package struct KnownPlace: Sendable {
+    package let domain: StorageDomain
+    package var names = ListedNames.all
 
     /// Whether each name in the namespace belongs to the domain.
-    var isWhole: Bool { if case .all = names { true } else { false } }
+    package var isWhole: Bool { if case .all = names { true } else { false } }
 }
 
 /// Namespaces with their own folders, which stores do not list.
@@ -28,7 +30,7 @@ extension RouterSnapshot {
     /// nothing. May wait.
     ///
     /// - Parameter open: The store to search.
-    func knownPlaces(of domain: String, in open: OpenStore) -> [StorageNamespace: KnownPlace] {
+    package func knownPlaces(of domain: String, in open: OpenStore) -> [StorageNamespace: KnownPlace] {
         var known = settings.knownDomains(named: domain).mapValues { KnownPlace(domain: $0) }
         let found = ownFolders(of: domain).merging(catalogedPlaces(of: domain, in: open)) { first, _ in first }
         for (place, candidate) in found where known[place] == nil && isReadable(place, candidate.names, in: open) {
@@ -119,7 +121,7 @@ extension RouterSnapshot {
 
     /// Whether a namespace that a store lists has addresses. If not, a warning says so once: what no command could read
     /// or remove must not fail those that list.
-    func isListed(_ place: StorageNamespace, in open: OpenStore) -> Bool {
+    package func isListed(_ place: StorageNamespace, in open: OpenStore) -> Bool {
         if addressable(place) != nil { return true }
         if passedOver.withLock({ $0.insert("\(open.name)\0\(place)").inserted }) {
             log(.warning, "places", "values of '\(place)' in store '\(open.name)' are skipped: no address names them")
@@ -128,7 +130,7 @@ extension RouterSnapshot {
     }
 
     /// The namespace as this configuration has it, with its folder; `nil` if no address names it.
-    func addressable(_ place: StorageNamespace) -> StorageNamespace? {
+    package func addressable(_ place: StorageNamespace) -> StorageNamespace? {
         if let found = settings.addressable(place) { return found }
         // The folder of a group is named by its keys alone.
         return [described, catalog].compactMap(\.self).flatMap(\.entries.keys).first { $0.place == place }?.place
@@ -145,7 +147,7 @@ extension LoadedStore {
     /// Passes the names that a namespace has, out of those that count, in order; with one page of them in memory.
     ///
     /// - Throws: As ``forEachName(in:prefix:after:limit:_:)``; what `body` throws.
-    func forEachName(
+    package func forEachName(
         _ names: ListedNames, inPagesOf place: StorageNamespace, _ body: (String) throws(StorageError) -> Void
     ) throws(StorageError) {
         switch names {

@@ -1,17 +1,23 @@
 internal import ByteCoding
 internal import FoundationEssentials
-internal import LocalDataAPI
+internal import HostPlugins
+package import LocalDataAPI
 
 /// Moves a value unchanged, in pieces, so that only some of them are in memory. Calls may wait.
-struct LargeMove: Sendable {
+package struct LargeMove: Sendable {
     /// The smallest size in bytes of a value that is moved this way.
-    static let least: UInt64 = 1 << 20
+    package static let least: UInt64 = 1 << 20
 
     let source: SealedValue
-    let destination: SealedValue
+    package let destination: SealedValue
+
+    package init(source: SealedValue, destination: SealedValue) {
+        self.source = source
+        self.destination = destination
+    }
 
     /// The value's size if it exceeds 1 MiB and the store can stream it; otherwise `nil`.
-    static func largeSize(of key: ResolvedKey) throws(StorageError) -> Int? {
+    package static func largeSize(of key: ResolvedKey) throws(StorageError) -> Int? {
         guard key.store.abilities.attributes != nil, key.store.abilities.streaming != nil else { return nil }
         let size = try key.open.repeating { () throws(StorageError) in
             try key.store.attributes(of: key.handle)?.size ?? 0
@@ -26,7 +32,7 @@ struct LargeMove: Sendable {
     ///     the store puts the copy in place.
     ///   - holds: Whether the copy is still wanted then.
     /// - Throws: `busy` if there was one, or if it is not.
-    func copy(
+    package func copy(
         attributes: ValueAttributes?, keeping isKept: Bool, if holds: () throws(StorageError) -> Bool = { true }
     ) throws(StorageError) {
         try source.copy(
@@ -45,7 +51,7 @@ struct LargeMove: Sendable {
     }
 
     /// Whether the destination has the source's bytes.
-    func isInPlace() throws(StorageError) -> Bool {
+    package func isInPlace() throws(StorageError) -> Bool {
         guard try source.store.exists(source.handle) else { return false }
         return try source.isEqual(to: destination)
     }
@@ -58,7 +64,7 @@ struct LargeMove: Sendable {
     /// The same, tried again while others change one of the two.
     ///
     /// - Returns: Whether the source is gone.
-    func settle(in open: OpenStore) throws(StorageError) -> Bool {
+    package func settle(in open: OpenStore) throws(StorageError) -> Bool {
         for _ in 0..<Self.attempts {
             guard try source.store.exists(source.handle) else { return true }
             if try removeSource(in: open) { return true }
@@ -77,7 +83,8 @@ struct LargeMove: Sendable {
 extension SealedValue {
     /// Removes the value if a condition holds and nobody changes it meanwhile; a store without transactions checks it
     /// right before.
-    func remove(in open: OpenStore, if condition: () throws(StorageError) -> Bool) throws(StorageError) -> Bool {
+    package func remove(in open: OpenStore, if condition: () throws(StorageError) -> Bool) throws(StorageError) -> Bool
+    {
         guard open.store.abilities.transactions != nil else {
             return try open.alone { () throws(StorageError) in
                 guard try condition() else { return false }
@@ -106,7 +113,7 @@ extension SealedValue {
     }
 
     /// The hash of the opened bytes; `nil` if there is no value.
-    func digest() throws(StorageError) -> UInt64? {
+    package func digest() throws(StorageError) -> UInt64? {
         var hash = StableHash.start
         let isThere = try read(.chunks) {
             StableHash.add($0, to: &hash)
@@ -116,7 +123,7 @@ extension SealedValue {
     }
 
     /// The hash of the bytes in the store; `nil` if there is no value.
-    func storedDigest() throws(StorageError) -> UInt64? {
+    package func storedDigest() throws(StorageError) -> UInt64? {
         var hash = StableHash.start
         let isThere = try store.read(handle) {
             StableHash.add($0, to: &hash)

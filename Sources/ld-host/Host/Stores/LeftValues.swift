@@ -1,3 +1,5 @@
+internal import HostGround
+internal import HostPlugins
 package import LocalDataAPI
 
 /// Values of a domain in a store that does not serve it, so that no app finds them there: a change of the configuration
@@ -61,7 +63,7 @@ package struct LeftValues: Sendable {
     }
 
     /// The same, and the command that leaves them where they are and stops the report.
-    var choice: String {
+    package var choice: String {
         "\(advice)\(isShared ? ". Then" : "; or leave them there"): ld-host store forget \(store) --domain \(domain)"
     }
 }
@@ -75,7 +77,7 @@ extension RouterSnapshot {
     }
 
     /// The values left in one store, by domain. May wait.
-    func leftValues(in holder: StoreSlot) -> [LeftValues] {
+    package func leftValues(in holder: StoreSlot) -> [LeftValues] {
         // Other findings report a store that cannot be opened.
         (try? holder.openIfNeeded()).map { leftValues(in: $0) } ?? []
     }
@@ -143,7 +145,7 @@ extension RouterSnapshot {
 
     /// The stores that may have values of a domain that another one serves. Nobody has to unlock a keychain for a
     /// domain that keychains never serve.
-    func holders(of domain: String?) -> [OpenStore] {
+    package func holders(of domain: String?) -> [OpenStore] {
         holders.compactMap { slot in
             if let domain, slot.settings.name == settings.routes[domain]?.store.name { return nil }
             guard let open = try? slot.openIfNeeded() else { return nil }
@@ -154,7 +156,7 @@ extension RouterSnapshot {
 
 extension StoreAccess {
     /// The values of one domain or of all that are in stores that do not serve it, counted.
-    func leftValues(ofDomain domain: String? = nil) async throws(StorageError) -> [LeftValues] {
+    package func leftValues(ofDomain domain: String? = nil) async throws(StorageError) -> [LeftValues] {
         return try await inHolders(of: domain) { open in snapshot.leftValues(in: open, counted: true) }
             .filter { (domain == nil || $0.domain == domain) && !$0.isAcknowledged }
     }
@@ -175,7 +177,7 @@ extension StoreAccess {
     }
 
     /// The error for a missing value. If another store has it, the error names that store.
-    func notStored(_ key: AnyStorageKey) async -> StorageError {
+    package func notStored(_ key: AnyStorageKey) async -> StorageError {
         let (domain, name) = (key.descriptor.domain, key.descriptor.name)
         guard let left = try? await leftValues(of: key).first else {
             return StorageError(.notFound, "'\(domain)/\(name)' is not stored")

@@ -1,5 +1,8 @@
 internal import ByteCoding
-internal import LocalDataAPI
+package import HostGround
+package import HostPlugins
+package import HostSealing
+package import LocalDataAPI
 internal import Synchronization
 
 /// The rings whose keys seal the values of keys with an encryption policy. They are values of the keychain domain.
@@ -7,16 +10,16 @@ internal import Synchronization
 /// A header names its ring unless that is the default ring. So after a change of `encryption.service` or
 /// `encryption.account`, earlier values stay readable. Only these rings open values: the configured one, the default
 /// one, and those on the keychain's list; anyone can write a header.
-final class MasterRings: Sendable {
+package final class MasterRings: Sendable {
     /// The ring that seals new values.
-    let current: String?
+    package let current: String?
     private let encryption: HostSettings.Encryption
     private let crypto: CryptoSlot
     private let keychain: @Sendable (_ service: String, _ account: String) throws(StorageError) -> KeychainValue
     private let rings = Mutex<[String?: KeyRing]>([:])
 
     /// - Parameter keychain: A value of the keychain domain.
-    init(
+    package init(
         _ encryption: HostSettings.Encryption, crypto: CryptoSlot,
         keychain: @escaping @Sendable (_ service: String, _ account: String) throws(StorageError) -> KeychainValue
     ) {
@@ -29,7 +32,7 @@ final class MasterRings: Sendable {
     /// A ring by its name in headers. May wait.
     ///
     /// - Throws: `cannotOpen` for one that is not trusted.
-    func ring(named name: String?) throws(StorageError) -> KeyRing {
+    package func ring(named name: String?) throws(StorageError) -> KeyRing {
         if let known = rings.withLock({ $0[name] }) { return known }
         let (service, account) = Self.parts(of: name)
         let keychain = try keychain(service, account)
@@ -64,7 +67,7 @@ final class MasterRings: Sendable {
     }
 
     /// The layer around the values of an address.
-    func layer(for address: StorageAddress, style: EnvelopeStyle) throws(StorageError) -> SealingLayer {
+    package func layer(for address: StorageAddress, style: EnvelopeStyle) throws(StorageError) -> SealingLayer {
         let ring = try ring(named: current)
         return SealingLayer(
             keys: .ring(
@@ -89,7 +92,7 @@ final class MasterRings: Sendable {
     }
 
     /// The rings that may have sealed values before the current one: those on the list, and the default one. May wait.
-    func earlier() throws(StorageError) -> [KeyRing] {
+    package func earlier() throws(StorageError) -> [KeyRing] {
         var names: [String?] = current == nil ? [] : [nil]
         for entry in try list().entries() where entry.kind == .ring {
             let name = Self.name(entry.service, entry.account)
@@ -101,28 +104,28 @@ final class MasterRings: Sendable {
     }
 
     /// The keychain's list of rings. May wait.
-    func list() throws(StorageError) -> RingList {
+    package func list() throws(StorageError) -> RingList {
         let (service, account) = Self.parts(of: current)
         return try value(service, account).list
     }
 
     /// The value at a location of the keychain. May wait.
-    func value(_ service: String, _ account: String) throws(StorageError) -> KeychainValue {
+    package func value(_ service: String, _ account: String) throws(StorageError) -> KeychainValue {
         try keychain(service, account)
     }
 
     /// Forgets the keys in memory.
-    func forgetKeys() { for ring in rings.withLock({ Array($0.values) }) { ring.forgetKeys() } }
+    package func forgetKeys() { for ring in rings.withLock({ Array($0.values) }) { ring.forgetKeys() } }
 
     /// A ring's name in headers.
-    static func name(_ service: String, _ account: String) -> String? {
+    package static func name(_ service: String, _ account: String) -> String? {
         let isDefault =
             service == HostSettings.Encryption.defaultService && account == HostSettings.Encryption.defaultAccount
         return isDefault ? nil : "\(service)\0\(account)"
     }
 
     /// The location of a ring by its name in headers.
-    static func parts(of name: String?) -> (service: String, account: String) {
+    package static func parts(of name: String?) -> (service: String, account: String) {
         let parts = (name ?? "").split(separator: "\0", maxSplits: 1).map(String.init)
         guard parts.count == 2 else {
             return (HostSettings.Encryption.defaultService, HostSettings.Encryption.defaultAccount)

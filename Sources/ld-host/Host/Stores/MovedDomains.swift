@@ -1,10 +1,11 @@
 internal import FoundationEssentials
-internal import LocalDataAPI
+package import HostGround
+package import LocalDataAPI
 
 /// The domains whose values were moved out of a store. To a program that still uses that store they look like values
 /// that were removed, so sync stops there. Only read and changed while sync's lock is held.
-struct MovedDomains {
-    struct Move: Codable, Hashable {
+package struct MovedDomains {
+    package struct Move: Codable, Hashable {
         let domain: String
         /// The identity and the name of the store that had the values.
         let identity: UInt64
@@ -28,7 +29,7 @@ struct MovedDomains {
     private static let largest = 1 << 20
 
     /// - Throws: `corrupt` if there is a file that cannot be read.
-    init(_ folders: HostSettings.Folders) throws(StorageError) {
+    package init(_ folders: HostSettings.Folders) throws(StorageError) {
         file = "\(folders.state)/moved-domains.json"
         if HostFile.exists(file) {
             let data = HostFile.contents(of: file, ownedByUser: true, limit: Self.largest)
@@ -42,16 +43,16 @@ struct MovedDomains {
         saved = content
     }
 
-    var moves: [Move] { content.moves }
+    package var moves: [Move] { content.moves }
 
     /// The number of the latest run that moved values; 0 if there was none.
-    var last: Int { content.last }
+    package var last: Int { content.last }
 
     /// - Parameters:
     ///   - open: The store that serves the domain.
     ///   - known: The number of the latest move when the program read its configuration.
     /// - Throws: `invalidConfiguration` if its values were moved away since, or before any program used another store.
-    func requireUnmoved(_ domain: String, in open: OpenStore, after known: Int) throws(StorageError) {
+    package func requireUnmoved(_ domain: String, in open: OpenStore, after known: Int) throws(StorageError) {
         let move = moves.first { $0.domain == domain && $0.identity == open.identity }
         guard let move, move.number > known || !move.isFollowed else { return }
         let place = place(of: move)
@@ -74,19 +75,19 @@ struct MovedDomains {
     }
 
     /// Notes that sync has found which store serves a domain.
-    mutating func follow(_ domain: String, to open: OpenStore) {
+    package mutating func follow(_ domain: String, to open: OpenStore) {
         for (index, move) in moves.enumerated() where move.domain == domain && move.identity != open.identity {
             content.moves[index].isFollowed = true
         }
     }
 
     /// Notes that a store has the values of some domains again.
-    mutating func bring(_ domains: Set<String>, to open: OpenStore) {
+    package mutating func bring(_ domains: Set<String>, to open: OpenStore) {
         content.moves.removeAll { $0.identity == open.identity && domains.contains($0.domain) }
     }
 
     /// Notes that the values of some domains are about to leave a store.
-    mutating func move(_ domains: Set<String>, from source: OpenStore, to target: OpenStore) {
+    package mutating func move(_ domains: Set<String>, from source: OpenStore, to target: OpenStore) {
         for store in [source, target] { bring(domains, to: store) }
         guard !domains.isEmpty else { return }
         content.last += 1
@@ -97,7 +98,7 @@ struct MovedDomains {
     }
 
     /// Saves what has changed, durably.
-    func save() throws(StorageError) {
+    package func save() throws(StorageError) {
         guard content != saved else { return }
         let data = try storageErrors { try JSONEncoder().encode(content) }
         try HostFile.write(data, to: file)

@@ -1,4 +1,6 @@
 internal import DurableFiles
+internal import HostGround
+internal import HostSealing
 package import LocalDataAPI
 
 /// The folders outside of the host's own that a user has named, so that a file of somebody else may bring values for
@@ -26,7 +28,7 @@ package struct NamedFolders: Sendable {
     }
 
     /// Whether a folder is one of them, by this path or another one. The folders in it are not. May wait for the disk.
-    func contains(_ folder: String) -> Bool {
+    package func contains(_ folder: String) -> Bool {
         paths.contains { $0.hasBytes(of: folder) } || !found.isEmpty && found.contains(PathIdentity(folder))
     }
 }
@@ -47,7 +49,7 @@ extension RouterSnapshot {
     /// - Parameters:
     ///   - open: The store that serves the domain.
     ///   - named: The folders that the user names now.
-    func unnamedFolder(
+    package func unnamedFolder(
         of address: StorageAddress, in open: OpenStore, besides named: NamedFolders
     ) throws(StorageError) -> String? {
         guard let folder = address.place.chosenFolder, !named.contains(folder), !isCatalogued(address) else {

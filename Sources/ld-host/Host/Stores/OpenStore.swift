@@ -1,27 +1,30 @@
 internal import Glibc
-internal import LocalDataAPI
+package import HostGround
+package import HostPlugins
+package import HostSealing
+package import LocalDataAPI
 internal import Synchronization
 
 /// An open store with the lane for its calls.
-final class OpenStore: Sendable {
-    let name: String
-    let store: LoadedStore
-    let plugin: String
-    let component: String
+package final class OpenStore: Sendable {
+    package let name: String
+    package let store: LoadedStore
+    package let plugin: String
+    package let component: String
     /// The store's identity: equal for all stores, in any process and under any name, that the same component serves
     /// with the same options.
-    let identity: UInt64
+    package let identity: UInt64
     /// Where it keeps its values, according to its options.
-    let location: StoreLocation
+    package let location: StoreLocation
     /// How values are sealed before they go to the store, if they are.
-    let sealing: StoreSealing?
+    package let sealing: StoreSealing?
     /// Whether it has values that it sealed, and is configured without its sealing: those cannot be opened.
-    let hasForgottenSealing: Bool
+    package let hasForgottenSealing: Bool
     private let lane: CallLane
     /// Counts the values that expire.
     private let written = Atomic<UInt>(0)
     /// The store for calls on threads that must not wait.
-    let inline: LoadedStore
+    package let inline: LoadedStore
 
     convenience init(
         name: String, store: LoadedStore, plugin: String, component: String, identity: UInt64, location: StoreLocation,
@@ -59,24 +62,24 @@ final class OpenStore: Sendable {
     }
 
     /// Whether it keeps its values where another store does, whatever their paths. May wait.
-    func keepsSameValues(as other: OpenStore) -> Bool {
+    package func keepsSameValues(as other: OpenStore) -> Bool {
         identity == other.identity || component == other.component && location.isSame(as: other.location)
     }
 
     /// A location for rings to record; `nil` if its values are gone with the process.
-    func sealedPlace(_ place: StorageNamespace) -> SealedPlace? {
+    package func sealedPlace(_ place: StorageNamespace) -> SealedPlace? {
         guard !isGoneWithProcess else { return nil }
         return SealedPlace(store: name, identity: identity, namespace: place)
     }
 
     /// Whether it protects its values: the host seals them, or it is itself a keychain.
-    var isKeychain: Bool { sealing != nil || store.properties.isKeychain }
+    package var isKeychain: Bool { sealing != nil || store.properties.isKeychain }
 
     /// Whether its values are only in this process's memory.
-    var isGoneWithProcess: Bool { !store.properties.isDurable && !store.properties.isShared }
+    package var isGoneWithProcess: Bool { !store.properties.isDurable && !store.properties.isShared }
 
     /// Whether `get` and `exists` are called on the caller's thread.
-    var readsInline: Bool { store.properties.latency.rawValue <= StoreProperties.Latency.disk.rawValue }
+    package var readsInline: Bool { store.properties.latency.rawValue <= StoreProperties.Latency.disk.rawValue }
 
     /// Whether calls that may wait for the disk run on the caller's thread: the store never waits, or this thread may.
     var writesInline: Bool {
@@ -88,7 +91,7 @@ final class OpenStore: Sendable {
     }
 
     /// Reads inline if the store allows it, otherwise on an I/O thread.
-    func read<Value: Sendable>(
+    package func read<Value: Sendable>(
         _ what: @autoclosure @Sendable () -> String,
         _ call: @escaping @Sendable (LoadedStore) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
@@ -104,7 +107,7 @@ final class OpenStore: Sendable {
     }
 
     /// Makes a call that may wait for the disk: inline if the store never waits or the caller's thread may.
-    func write<Value: Sendable>(
+    package func write<Value: Sendable>(
         _ what: @autoclosure @Sendable () -> String,
         _ call: @escaping @Sendable (LoadedStore) throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
@@ -122,7 +125,7 @@ final class OpenStore: Sendable {
     }
 
     /// Makes a call that takes locks or may take long, and handles secrets: on this thread only if it may wait.
-    func wait<Value: Sendable>(
+    package func wait<Value: Sendable>(
         _ what: @autoclosure @Sendable () -> String, _ call: @escaping @Sendable () throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {
         if store.properties.latency.rawValue <= StoreProperties.Latency.disk.rawValue, IOExecutor.isCurrent {
@@ -140,7 +143,7 @@ extension OpenStore {
     }
 
     /// Retries a read for about two seconds. Sleeps in between, so only for threads that may wait.
-    func repeating<Value>(_ read: () throws(StorageError) -> Value) throws(StorageError) -> Value {
+    package func repeating<Value>(_ read: () throws(StorageError) -> Value) throws(StorageError) -> Value {
         for pause in Self.pauses {
             do throws(StorageError) { return try read() } catch {
                 guard isBusyForNow(error) else { throw error }
@@ -157,7 +160,7 @@ extension OpenStore {
 
 extension StoreProperties {
     /// How long the store keeps values, for people.
-    var durability: String {
+    package var durability: String {
         if isDurable { return "durable" }
         return latency == .memory ? "lost when the process ends" : "may be lost in a power loss"
     }
@@ -165,8 +168,8 @@ extension StoreProperties {
 
 /// The part of a store whose values can change in one step: the whole store, or one folder of a store that keeps
 /// folders apart.
-struct AtomicScope: Hashable, Sendable {
-    let open: OpenStore
+package struct AtomicScope: Hashable, Sendable {
+    package let open: OpenStore
     /// The folder, if the store keeps it apart.
     let directory: String?
 
@@ -176,12 +179,12 @@ struct AtomicScope: Hashable, Sendable {
     }
 
     /// The scope of a namespace.
-    init(_ place: StorageNamespace, in open: OpenStore) {
+    package init(_ place: StorageNamespace, in open: OpenStore) {
         self.init(open, directory: open.store.properties.keepsFoldersApart ? place.directory : nil)
     }
 
     /// Paths are compared as bytes: canonically equivalent characters are different.
-    static func == (left: Self, right: Self) -> Bool {
+    package static func == (left: Self, right: Self) -> Bool {
         guard left.open === right.open else { return false }
         guard let folder = left.directory, let other = right.directory else {
             return left.directory == nil && right.directory == nil
@@ -189,14 +192,14 @@ struct AtomicScope: Hashable, Sendable {
         return folder.hasBytes(of: other)
     }
 
-    func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(open))
         hasher.combine(directory)
     }
 }
 
 extension ResolvedKey {
-    var scope: AtomicScope { AtomicScope(address.place, in: open) }
+    package var scope: AtomicScope { AtomicScope(address.place, in: open) }
 }
 
 extension OpenStore {

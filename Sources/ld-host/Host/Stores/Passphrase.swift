@@ -1,8 +1,9 @@
+package import HostGround
 internal import JSON
-internal import LocalDataAPI
+package import LocalDataAPI
 
 /// A passphrase that a person types or a descriptor supplies.
-struct Passphrase: Sendable {
+package struct Passphrase: Sendable {
     /// What it protects, for prompts: `store 'secrets'`.
     let subject: String
     /// The error where nobody can be asked.
@@ -10,15 +11,21 @@ struct Passphrase: Sendable {
     /// The error for one without a byte.
     let empty: StorageError
 
+    package init(subject: String, noTerminal: StorageError, empty: StorageError) {
+        self.subject = subject
+        self.noTerminal = noTerminal
+        self.empty = empty
+    }
+
     /// Asks at the terminal.
     ///
     /// - Throws: ``noTerminal``, ``empty``; `cancelled` if the input ends without a line.
-    func typed() throws(StorageError) -> SecretBytes { try typed("passphrase of \(subject): ") }
+    package func typed() throws(StorageError) -> SecretBytes { try typed("passphrase of \(subject): ") }
 
     /// Asks for a new one, which is typed twice.
     ///
     /// - Throws: As ``typed()``; `securityApplicationFailed` if the second one differs.
-    func typedTwice() throws(StorageError) -> SecretBytes {
+    package func typedTwice() throws(StorageError) -> SecretBytes {
         let key = try typed("new passphrase of \(subject): ")
         let again = try typed("repeat it: ")
         let isSame = key.withBytes { key in again.withBytes { key.elementsEqual($0) } }
@@ -34,7 +41,7 @@ struct Passphrase: Sendable {
     /// Without what is around typed or piped input: a line end, also that of another system, and a byte order mark.
     ///
     /// - Throws: ``empty``.
-    func trimmed(_ secret: SecretBytes) throws(StorageError) -> SecretBytes {
+    package func trimmed(_ secret: SecretBytes) throws(StorageError) -> SecretBytes {
         let range = secret.withBytes { bytes in
             var end = bytes.count
             if bytes.last == UInt8(ascii: "\n") {

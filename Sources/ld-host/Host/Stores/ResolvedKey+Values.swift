@@ -1,10 +1,13 @@
-internal import FoundationEssentials
-internal import LocalDataAPI
+package import FoundationEssentials
+internal import HostGround
+package import HostPlugins
+internal import HostSealing
+package import LocalDataAPI
 
 /// The value of a key, behind its layers.
 extension ResolvedKey {
     /// The value, opened; `nil` if absent.
-    func data() async throws(StorageError) -> Data? {
+    package func data() async throws(StorageError) -> Data? {
         if let refusal = refusal { throw refusal }
         if layers.isEmpty {
             do throws(StorageError) {
@@ -27,7 +30,7 @@ extension ResolvedKey {
     }
 
     /// The value, opened, and the version tag that it is stored with; `nil` if there is no value.
-    func tagged() async throws(StorageError) -> TaggedValue? {
+    package func tagged() async throws(StorageError) -> TaggedValue? {
         if let refusal = refusal { throw refusal }
         guard layers.isEmpty else {
             let value = try await sealedValue()
@@ -44,9 +47,9 @@ extension ResolvedKey {
         } catch { throw naming(error) }
     }
 
-    func set(_ data: Data) async throws(StorageError) { try await set(data, attributes: attributes) }
+    package func set(_ data: Data) async throws(StorageError) { try await set(data, attributes: attributes) }
 
-    func set(_ data: Data, attributes: ValueAttributes?) async throws(StorageError) {
+    package func set(_ data: Data, attributes: ValueAttributes?) async throws(StorageError) {
         try await write(data, attributes)
         if attributes?.expires != nil { await open.sweepNowAndThen(address.place) }
     }
@@ -68,7 +71,7 @@ extension ResolvedKey {
     }
 
     /// The value, opened, with the revision and the attributes that it is stored with; `nil` if there is no value.
-    func revisioned() async throws(StorageError) -> RevisionedData? {
+    package func revisioned() async throws(StorageError) -> RevisionedData? {
         if let refusal = refusal { throw refusal }
         guard layers.isEmpty else {
             let value = try await sealedValue()
@@ -86,7 +89,7 @@ extension ResolvedKey {
     }
 
     /// Checks a value that is about to be read in pieces; see ``requirePlain(_:)``. May wait.
-    func requirePlain() throws(StorageError) {
+    package func requirePlain() throws(StorageError) {
         guard layers.isEmpty, open.hasForgottenSealing || recognizesSeals else { return }
         try requirePlain(sealed.start())
     }
@@ -95,7 +98,7 @@ extension ResolvedKey {
     ///
     /// - Throws: `securityApplicationFailed` if it is sealed: by the store, which is configured without its sealing, or
     ///   by the policy that the key once had.
-    func requirePlain(_ data: Data?) throws(StorageError) {
+    package func requirePlain(_ data: Data?) throws(StorageError) {
         guard let data, data.first == EnvelopeHeader.magic[0] else { return }
         try requirePlain(EnvelopeStart(data))
     }
@@ -108,7 +111,7 @@ extension ResolvedKey {
     /// Stores a value if the stored one fulfils a condition.
     ///
     /// - Returns: The new revision; `nil` if it does not, and then nothing has changed.
-    func set(
+    package func set(
         _ data: Data, attributes: ValueAttributes?, if condition: WriteCondition
     ) async throws(StorageError) -> UInt64? {
         let revision = try await write(data, attributes, if: condition)
@@ -132,7 +135,7 @@ extension ResolvedKey {
     }
 
     /// Removes the value if it has a revision; `false` if it has another one or does not exist.
-    func remove(ifRevision revision: UInt64) async throws(StorageError) -> Bool {
+    package func remove(ifRevision revision: UInt64) async throws(StorageError) -> Bool {
         // Removing needs no key.
         let value = sealedValue(layers)
         return try await open.write("removing '\(address)'") { (_) throws(StorageError) in
@@ -140,7 +143,7 @@ extension ResolvedKey {
         }
     }
 
-    func remove() async throws(StorageError) -> Bool {
+    package func remove() async throws(StorageError) -> Bool {
         guard layers.isEmpty else {
             // Removing needs no key.
             let value = sealedValue(layers)
@@ -153,14 +156,14 @@ extension ResolvedKey {
         }
     }
 
-    func exists() async throws(StorageError) -> Bool {
+    package func exists() async throws(StorageError) -> Bool {
         try await open.read("looking for '\(address)'") { [self] (store) throws(StorageError) in
             try store.exists(handle)
         }
     }
 
     /// The value behind its layers, with the key material from the app's providers.
-    func sealedValue() async throws(StorageError) -> SealedValue {
+    package func sealedValue() async throws(StorageError) -> SealedValue {
         var layers = layers
         for (index, layer) in layers.enumerated() {
             guard case .external(let source, let name, let providers) = layer.keys else { continue }
@@ -178,7 +181,7 @@ extension ResolvedKey {
     /// The stored value's attributes; `nil` if there is no value.
     ///
     /// - Parameter deriving: Whether a slow key derivation is allowed.
-    func storedAttributes(deriving: Bool = true) async throws(StorageError) -> ValueAttributes? {
+    package func storedAttributes(deriving: Bool = true) async throws(StorageError) -> ValueAttributes? {
         if let refusal = refusal { throw refusal }
         guard layers.isEmpty else {
             let value = try await sealedValue()
@@ -193,13 +196,13 @@ extension ResolvedKey {
     }
 
     /// Adds the value's address and the store's name to a store's error for a corrupt value.
-    func naming(_ error: StorageError) -> StorageError {
+    package func naming(_ error: StorageError) -> StorageError {
         guard error.code == .corrupt else { return error }
         return StorageError(
             error.code, "'\(address)' in store '\(open.name)' is corrupt: \(error.message)", hint: error.hint)
     }
 
-    func sealedValue(_ layers: [SealingLayer]) -> SealedValue {
+    package func sealedValue(_ layers: [SealingLayer]) -> SealedValue {
         SealedValue(
             store: store, handle: handle, layers: layers, place: open.sealedPlace(address.place), owner: self)
     }

@@ -1,40 +1,42 @@
-internal import FoundationEssentials
-internal import LocalDataAPI
-internal import Synchronization
+package import FoundationEssentials
+internal import HostGround
+package import HostPlugins
+package import LocalDataAPI
+package import Synchronization
 
 /// A key resolved with one snapshot of the configuration: an open store, a handle in it, and the results of checks.
-final class ResolvedKey: Sendable {
-    let open: OpenStore
-    let store: LoadedStore
-    let handle: StoreHandle
+package final class ResolvedKey: Sendable {
+    package let open: OpenStore
+    package let store: LoadedStore
+    package let handle: StoreHandle
     /// Reads the value.
-    let reader: StoreReader
-    let address: StorageAddress
+    package let reader: StoreReader
+    package let address: StorageAddress
     /// The layers of sealing around the key's values, innermost first.
-    let layers: [SealingLayer]
+    package let layers: [SealingLayer]
     /// The attributes to keep beside the key's values, but for their expiry; `nil` for stores that keep none.
     private let fixedAttributes: ValueAttributes?
     /// How long the key's values stay, in nanoseconds.
     private let lifetime: Int64?
     /// Why values can be neither read nor written here, if they cannot.
-    let refusal: StorageError?
+    package let refusal: StorageError?
     /// Whether bytes that begin as an envelope does are no value of the key: values of a declared key may be any bytes.
     let recognizesSeals: Bool
     /// Whether `get` and `exists` may be called immediately, on the caller's thread.
-    let readsInline: Bool
+    package let readsInline: Bool
     /// Whether a write at the location of the key's value has been recorded; see ``PlaceHistory``.
-    let isNoted = Atomic(false)
+    package let isNoted = Atomic(false)
     /// Whether any use of the key at this location has been recorded.
-    let isUsed = Atomic(false)
+    package let isUsed = Atomic(false)
     /// Whether the location may have an older value than another, or one of another owner's key.
-    let isDoubtful: Bool
+    package let isDoubtful: Bool
     /// Whether older data is superseded if the key's value was set; see ``Supersession``. From then on, only others can
     /// put older data there.
-    let isSettled = Atomic(false)
+    package let isSettled = Atomic(false)
     /// Whether a value in quarantine was tried again, and put back if a version reads it now.
-    let isPutBack = Atomic(false)
+    package let isPutBack = Atomic(false)
 
-    init(
+    package init(
         open: OpenStore, handle: StoreHandle, address: StorageAddress, layers: [SealingLayer],
         attributes: ValueAttributes?, lifetime: Duration? = nil, refusal: StorageError?, isDoubtful: Bool = false,
         recognizesSeals: Bool = false
@@ -56,27 +58,27 @@ final class ResolvedKey: Sendable {
     deinit { store.release(handle) }
 
     /// The attributes to keep beside a value that is set now; `nil` for stores that keep none.
-    var attributes: ValueAttributes? {
+    package var attributes: ValueAttributes? {
         guard let lifetime else { return fixedAttributes }
         return attributes(expires: Int64(clamping: Int128(Date.now.nanoseconds) + Int128(lifetime)))
     }
 
     /// The same for a value that expires at a time, in nanoseconds since 1970 UTC.
-    func attributes(expires: Int64) -> ValueAttributes {
+    package func attributes(expires: Int64) -> ValueAttributes {
         var attributes = fixedAttributes ?? ValueAttributes()
         attributes.expires = expires
         return attributes
     }
 
     /// The same for a value that expires when the one that it replaces would have, even if that is never.
-    func attributes(keepingExpiryOf replaced: RevisionedData) -> ValueAttributes? {
+    package func attributes(keepingExpiryOf replaced: RevisionedData) -> ValueAttributes? {
         replaced.attributes.expires.map { attributes(expires: $0) } ?? fixedAttributes
     }
 }
 
 extension ResolvedKey {
     /// A value of the host's own beside those of a store.
-    convenience init(
+    package convenience init(
         hostsOwn address: StorageAddress, in open: OpenStore, _ layers: [SealingLayer], _ attributes: ValueAttributes?
     ) throws(StorageError) {
         let isKept = open.store.abilities.attributes != nil || !layers.isEmpty
@@ -86,19 +88,19 @@ extension ResolvedKey {
     }
 
     /// Identifies a value; equal targets are the same value.
-    struct Target: Hashable {
-        let store: ObjectIdentifier
-        let address: StorageAddress
+    package struct Target: Hashable {
+        package let store: ObjectIdentifier
+        package let address: StorageAddress
         let directory: String?
     }
 
     /// Identifies the value of this key.
-    var target: Target {
+    package var target: Target {
         Target(store: ObjectIdentifier(open), address: address, directory: address.place.directory)
     }
 
     /// Whether another key has the same value, by another path of its folder. May wait.
-    func isOtherPath(of other: ResolvedKey) -> Bool {
+    package func isOtherPath(of other: ResolvedKey) -> Bool {
         target != other.target && address.name.hasBytes(of: other.address.name)
             && open.keepsSameValues(as: other.open) && address.place.keepsSameValues(as: other.address.place)
     }
@@ -107,14 +109,14 @@ extension ResolvedKey {
 /// Values as stores keep them, to detect changes.
 extension ResolvedKey {
     /// The bytes in the store, sealed or not; `nil` if there are none.
-    func stored() async throws(StorageError) -> Data? {
+    package func stored() async throws(StorageError) -> Data? {
         try await open.wait("reading '\(address)'") { [self] () throws(StorageError) in try readStored() }
     }
 
     /// The same, for changes that are based on it.
     ///
     /// - Parameter views: One view per scope, added on demand.
-    func stored(_ views: inout [AtomicScope: StoreView]) async throws(StorageError) -> Data? {
+    package func stored(_ views: inout [AtomicScope: StoreView]) async throws(StorageError) -> Data? {
         let known = views
         let stored: Data?
         (views, stored) = try await open.wait("reading '\(address)'") { [self] () throws(StorageError) in
@@ -126,7 +128,7 @@ extension ResolvedKey {
     }
 
     /// Opens a value from the bytes in a store.
-    func opened(_ stored: Data) async throws(StorageError) -> Data {
+    package func opened(_ stored: Data) async throws(StorageError) -> Data {
         guard !layers.isEmpty else { return stored }
         let value = try await sealedValue()
         return try await open.wait("opening '\(address)'") { () throws(StorageError) in
@@ -135,7 +137,7 @@ extension ResolvedKey {
     }
 
     /// The hash of the bytes in a store, whatever their size; `nil` if there are none.
-    func mark() async throws(StorageError) -> UInt64? {
+    package func mark() async throws(StorageError) -> UInt64? {
         try await open.wait("reading '\(address)'") { [self] () throws(StorageError) in try readMark() }
     }
 }
@@ -144,7 +146,7 @@ extension ResolvedKey {
 extension ResolvedKey {
     /// The key with the material of the app's providers at hand, which the calls below do not get; the same key if it
     /// needs none.
-    func unlocked() async throws(StorageError) -> ResolvedKey {
+    package func unlocked() async throws(StorageError) -> ResolvedKey {
         let needsMaterial = layers.contains { if case .external = $0.keys { true } else { false } }
         guard needsMaterial else { return self }
         return ResolvedKey(
@@ -154,15 +156,15 @@ extension ResolvedKey {
     }
 
     /// The value behind its layers.
-    var sealed: SealedValue { sealedValue(layers) }
+    package var sealed: SealedValue { sealedValue(layers) }
 
     /// Whether there is a value.
-    func isStored() throws(StorageError) -> Bool {
+    package func isStored() throws(StorageError) -> Bool {
         try open.repeating { () throws(StorageError) in try store.exists(handle) }
     }
 
     /// The bytes in the store, sealed or not; `nil` if there are none.
-    func readStored() throws(StorageError) -> Data? {
+    package func readStored() throws(StorageError) -> Data? {
         if let refusal { throw refusal }
         return try open.repeating { () throws(StorageError) in try store.get(handle) }
     }
@@ -170,7 +172,7 @@ extension ResolvedKey {
     /// The same, for changes that are based on it.
     ///
     /// - Parameter views: One view per scope, added on demand.
-    func readStored(_ views: inout [AtomicScope: StoreView]) throws(StorageError) -> Data? {
+    package func readStored(_ views: inout [AtomicScope: StoreView]) throws(StorageError) -> Data? {
         if let refusal { throw refusal }
         let view = if let known = views[scope] { known } else { try StoreView(scope) }
         let stored = try view.read(self)
@@ -179,7 +181,7 @@ extension ResolvedKey {
     }
 
     /// The hash of the bytes in the store, whatever their size; `nil` if there are none.
-    func readMark() throws(StorageError) -> UInt64? {
+    package func readMark() throws(StorageError) -> UInt64? {
         try open.repeating { () throws(StorageError) in
             guard try store.exists(handle) else { return nil }
             return try sealed.storedDigest()
@@ -189,13 +191,13 @@ extension ResolvedKey {
     /// The stored value's attributes; `nil` if there is no value.
     ///
     /// - Parameter deriving: Whether a slow key derivation is allowed.
-    func readAttributes(deriving: Bool = true) throws(StorageError) -> ValueAttributes? {
+    package func readAttributes(deriving: Bool = true) throws(StorageError) -> ValueAttributes? {
         if let refusal { throw refusal }
         return try sealed.attributes(deriving: deriving)
     }
 
     /// The value in bytes that the store keeps.
-    func opening(_ stored: Data) throws(StorageError) -> Data {
+    package func opening(_ stored: Data) throws(StorageError) -> Data {
         layers.isEmpty ? stored : try sealed.open(stored)
     }
 }
@@ -203,7 +205,7 @@ extension ResolvedKey {
 extension ResolvedKey {
     /// A value as a key with the serializer `json` reads it: text that is not JSON of the key's type becomes a JSON
     /// string.
-    func asJSON(_ data: Data, for key: AnyStorageKey) async throws -> Data {
+    package func asJSON(_ data: Data, for key: AnyStorageKey) async throws -> Data {
         guard key.descriptor.serializer == .json, (try? key.check(data)) == nil else { return data }
         return JSONText.string(data, recordedWith: try await storedAttributes()) ?? data
     }

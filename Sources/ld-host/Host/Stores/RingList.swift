@@ -1,7 +1,9 @@
 internal import ByteCoding
 internal import FoundationEssentials
 internal import Glibc
-internal import LocalDataAPI
+internal import HostGround
+internal import HostPlugins
+package import LocalDataAPI
 
 /// The key rings, and the keys of stores' rings, that the host has created or used in a keychain.
 ///
@@ -11,9 +13,9 @@ internal import LocalDataAPI
 /// The list is in the keychain's own store, one value per entry, sealed like everything in it, in a domain that cannot
 /// be configured. So it goes wherever the rings go: with a copy of the store and with its backup. An attacker who could
 /// forge an entry could as well forge the rings. Entries are only added, so processes need no lock.
-struct RingList: Sendable {
+package struct RingList: Sendable {
     /// The kind of a listed value.
-    enum Kind: String, Sendable {
+    package enum Kind: String, Sendable {
         /// A ring whose keys seal values of keys with an encryption policy.
         case ring
         /// The key that a store's own ring is sealed with.
@@ -23,10 +25,10 @@ struct RingList: Sendable {
     }
 
     /// A location in the keychain.
-    struct Entry: Hashable, Sendable {
-        let service: String
-        let account: String
-        let kind: Kind
+    package struct Entry: Hashable, Sendable {
+        package let service: String
+        package let account: String
+        package let kind: Kind
     }
 
     private static let domain = HostSettings.ringListDomain
@@ -35,12 +37,12 @@ struct RingList: Sendable {
     /// them when it first needs them, and would take what another program has put there for its own.
     static let ownService = HostSettings.Encryption.defaultService
 
-    let open: OpenStore
+    package let open: OpenStore
     /// The folder of the rings' locks.
     let folder: String
 
     /// Whether a namespace is the list's.
-    static func holds(_ place: StorageNamespace) -> Bool { place.domain == domain }
+    package static func holds(_ place: StorageNamespace) -> Bool { place.domain == domain }
 
     /// The path of a ring's lock, without an extension.
     func ringFile(_ service: String, _ account: String) -> String {
@@ -65,7 +67,7 @@ struct RingList: Sendable {
     }
 
     /// Whether there is an entry, or this host has locked such a ring or key. May wait.
-    func isListed(_ service: String, _ account: String) throws(StorageError) -> Bool {
+    package func isListed(_ service: String, _ account: String) throws(StorageError) -> Bool {
         if wasLocked(service, account) { return true }
         let handle = HeldHandle(open.store, try open.store.resolve(address(service, account)))
         defer { withExtendedLifetime(handle) {} }
@@ -73,20 +75,20 @@ struct RingList: Sendable {
     }
 
     /// The kind of the entry for a location; `nil` if absent. May wait.
-    func kind(of service: String, _ account: String) throws(StorageError) -> Kind? {
+    package func kind(of service: String, _ account: String) throws(StorageError) -> Kind? {
         let entry = try value(service, account)
         return try open.repeating { () throws(StorageError) in try entry.get() }
             .flatMap { Kind(rawValue: String(decoding: $0, as: UTF8.self)) }
     }
 
     /// Adds an entry; adding an existing one is fine. May wait.
-    func add(_ kind: Kind, _ service: String, _ account: String) throws(StorageError) {
+    package func add(_ kind: Kind, _ service: String, _ account: String) throws(StorageError) {
         guard try self.kind(of: service, account) == nil else { return }
         try value(service, account).set(Data(kind.rawValue.utf8), attributes: nil)
     }
 
     /// Removes an entry, and the record that this host has used it. May wait.
-    func remove(_ service: String, _ account: String) throws(StorageError) {
+    package func remove(_ service: String, _ account: String) throws(StorageError) {
         _ = try value(service, account).remove()
         for path in ["\(ringFile(service, account)).lock", keyFile(service, account)] { unlink(path) }
     }
@@ -105,7 +107,7 @@ struct RingList: Sendable {
     }
 
     /// All entries, ordered by service and account; empty if the store cannot list. May wait.
-    func entries() throws(StorageError) -> [Entry] {
+    package func entries() throws(StorageError) -> [Entry] {
         guard open.store.abilities.enumeration != nil else { return [] }
         var services: Set<String> = []
         try open.store.forEachPlace {
@@ -129,7 +131,7 @@ struct RingList: Sendable {
     }
 
     /// Where the entry for a location is.
-    func address(_ service: String, _ account: String) -> StorageAddress {
+    package func address(_ service: String, _ account: String) -> StorageAddress {
         StorageAddress(Self.place(service), name: account)
     }
 

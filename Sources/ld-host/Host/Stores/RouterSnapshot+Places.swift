@@ -1,4 +1,7 @@
-internal import LocalDataAPI
+internal import HostGround
+internal import HostPlugins
+internal import HostSealing
+package import LocalDataAPI
 
 extension RouterSnapshot {
     /// The namespaces in a store that may hold values of apps, the ledger and the list of rings, with the names that
@@ -6,7 +9,7 @@ extension RouterSnapshot {
     ///
     /// - Parameter withFolders: Whether to include namespaces with their own folders, as far as they are known or the
     ///   store's ring names them: stores do not list those.
-    func places(
+    package func places(
         in open: OpenStore, withFolders: Bool
     ) throws(StorageError) -> [StorageNamespace: ListedNames] {
         var places: [StorageNamespace: ListedNames] = [:]

@@ -1,12 +1,15 @@
-internal import FoundationEssentials
-internal import LocalDataAPI
+package import FoundationEssentials
+internal import HostGround
+internal import HostPlugins
+package import HostSealing
+package import LocalDataAPI
 
 extension SealedValue {
     /// Passes the value in pieces, in order, until `body` returns `false`; `false` if absent.
     ///
     /// - Throws: `cannotOpen`, before anything was passed on, unless only chunks are verified or the value was changed
     ///   between the two passes; `busy` if it was repeatedly replaced between them.
-    func read(
+    package func read(
         _ verification: StreamVerification, _ body: (UnsafeRawBufferPointer) -> Bool
     ) throws(StorageError) -> Bool {
         guard !layers.isEmpty else { return try store.read(handle, body) }
@@ -36,7 +39,7 @@ extension SealedValue {
     ///
     /// - Parameter deriving: Whether a slow derivation is allowed; if not, a value that needs one has only size and
     ///   time.
-    func attributes(deriving: Bool = true) throws(StorageError) -> ValueAttributes? {
+    package func attributes(deriving: Bool = true) throws(StorageError) -> ValueAttributes? {
         let kept = store.abilities.attributes == nil ? nil : try store.attributes(of: handle)
         guard !layers.isEmpty else {
             if let kept { return kept }
@@ -54,7 +57,7 @@ extension SealedValue {
     /// The value and the attributes of the same write; `nil` if absent.
     ///
     /// - Throws: `busy` if it was changed again and again while it was read.
-    func attributed() throws(StorageError) -> (value: Data, attributes: ValueAttributes)? {
+    package func attributed() throws(StorageError) -> (value: Data, attributes: ValueAttributes)? {
         if store.abilities.conditional != nil { return try revisioned().map { ($0.data, $0.attributes) } }
         for _ in 0..<Self.attempts {
             guard let before = try attributes(), let value = try get() else { return nil }
@@ -189,7 +192,7 @@ extension StorageError {
 }
 
 /// The start of a value behind its layers.
-enum EnvelopeStart {
+package enum EnvelopeStart {
     /// An envelope's header; not authentic.
     case header(EnvelopeHeader)
     /// The header of a later version's envelope.
@@ -198,13 +201,13 @@ enum EnvelopeStart {
     case other
 
     /// Whether a store has sealed the value, and not the policy of its key, whose rings have names.
-    var isOfStore: Bool { if case .header(let header) = self { header.ring == nil } else { false } }
+    package var isOfStore: Bool { if case .header(let header) = self { header.ring == nil } else { false } }
 
     /// Whether the value is an envelope, of this version or a later one.
-    var isEnvelope: Bool { if case .other = self { false } else { true } }
+    package var isEnvelope: Bool { if case .other = self { false } else { true } }
 
     /// The start of a whole value.
-    init(_ stored: Data) { self = stored.withBuffer { Self.parsed($0) } ?? .other }
+    package init(_ stored: Data) { self = stored.withBuffer { Self.parsed($0) } ?? .other }
 
     /// The start of a value that begins so; `nil` if that depends on what follows.
     fileprivate static func parsed(_ bytes: UnsafeRawBufferPointer) -> EnvelopeStart? {
@@ -220,7 +223,7 @@ enum EnvelopeStart {
 
 extension SealedValue {
     /// Whether the value is an envelope itself, as far as its start says.
-    func start() throws(StorageError) -> EnvelopeStart {
+    package func start() throws(StorageError) -> EnvelopeStart {
         // A value that is no envelope may be a secret.
         let start = UnsafeMutableRawBufferPointer.allocate(byteCount: EnvelopeHeader.largestSize, alignment: 16)
         defer {

@@ -1,15 +1,18 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 internal import Glibc
-internal import LocalDataAPI
+internal import HostGround
+package import HostPlugins
+package import HostSealing
+package import LocalDataAPI
 
 /// The value of one address of a store, behind its layers of sealing. Calls may wait unless stated otherwise.
-struct SealedValue: Sendable {
-    let store: LoadedStore
-    let handle: StoreHandle
+package struct SealedValue: Sendable {
+    package let store: LoadedStore
+    package let handle: StoreHandle
     /// Innermost first: the first one seals the value itself.
-    let layers: [SealingLayer]
+    package let layers: [SealingLayer]
     /// The layers' rings record it before they seal anything; `nil` if the value does not outlive the process.
-    let place: SealedPlace?
+    package let place: SealedPlace?
     /// Keeps the handle valid.
     let owner: any AnyObject & Sendable
 
@@ -17,7 +20,7 @@ struct SealedValue: Sendable {
     var isSharedByMachines: Bool { store.abilities.lock != nil }
 
     /// The value, or `nil` if absent.
-    func get() throws(StorageError) -> Data? {
+    package func get() throws(StorageError) -> Data? {
         try stored { () throws(StorageError) in try store.get(handle) }
             .map { (data) throws(StorageError) in try open(data) }
     }
@@ -38,7 +41,7 @@ struct SealedValue: Sendable {
     }
 
     /// Opens the bytes that the store keeps.
-    func open(_ stored: Data) throws(StorageError) -> Data { try opened(stored).value }
+    package func open(_ stored: Data) throws(StorageError) -> Data { try opened(stored).value }
 
     /// Opens the bytes that the store keeps, and returns the header of the innermost envelope too; `nil` without
     /// layers.
@@ -70,7 +73,7 @@ struct SealedValue: Sendable {
     }
 
     /// Seals a value and stores it.
-    func set(_ value: Data, attributes: ValueAttributes?) throws(StorageError) {
+    package func set(_ value: Data, attributes: ValueAttributes?) throws(StorageError) {
         try layers.whileSealing(in: place) { (keys) throws(StorageError) in
             try store.set(handle, to: sealed(value, under: keys, attributes: attributes), attributes: attributes)
         }
@@ -79,7 +82,7 @@ struct SealedValue: Sendable {
     /// Seals a value into the bytes that the store will keep.
     ///
     /// - Parameter keys: The keys that the layers lend.
-    func sealed(
+    package func sealed(
         _ value: Data, under keys: [EnvelopeKey], attributes: ValueAttributes?
     ) throws(StorageError) -> Data {
         var data = value
@@ -92,7 +95,7 @@ struct SealedValue: Sendable {
     /// Seals a value and stores it if a view is still current; the view cannot be used again.
     ///
     /// - Returns: Whether it was; if not, nothing has changed.
-    func set(_ value: Data, attributes: ValueAttributes?, in view: StoreView) throws(StorageError) -> Bool {
+    package func set(_ value: Data, attributes: ValueAttributes?, in view: StoreView) throws(StorageError) -> Bool {
         try layers.whileSealing(in: place) { (keys) throws(StorageError) in
             let data = try sealed(value, under: keys, attributes: attributes)
             return try view.apply([StorageChange(key: handle, value: data, attributes: attributes)])
@@ -104,7 +107,7 @@ struct SealedValue: Sendable {
     /// - Parameters:
     ///   - attributes: The attributes that the store keeps.
     ///   - sealed: The attributes in the envelopes; the same if `nil`.
-    func write(
+    package func write(
         attributes: ValueAttributes?, sealing sealed: ValueAttributes? = nil,
         from fill: @escaping (UnsafeMutableRawBufferPointer) throws -> Int
     ) throws {
@@ -134,7 +137,7 @@ struct SealedValue: Sendable {
 
     /// The value with the revision and the attributes of the same write; `nil` if absent. The envelope's attributes
     /// count, but for the times, which only the store knows.
-    func revisioned() throws(StorageError) -> RevisionedData? {
+    package func revisioned() throws(StorageError) -> RevisionedData? {
         try stored { () throws(StorageError) in try store.revisioned(handle) }.map { (stored) throws(StorageError) in
             let (value, header) = try opened(stored.data)
             var attributes = header?.attributes ?? stored.attributes
@@ -163,14 +166,14 @@ struct SealedValue: Sendable {
     }
 
     /// Removes the value; `false` if there was none.
-    func remove() throws(StorageError) -> Bool {
+    package func remove() throws(StorageError) -> Bool {
         try layers.whileStanding { () throws(StorageError) in try store.remove(handle) }
     }
 }
 
 extension SealedValue {
     /// The value at an address, whose handle is released with the last copy of this.
-    init(at address: StorageAddress, in open: OpenStore, layers: [SealingLayer]) throws(StorageError) {
+    package init(at address: StorageAddress, in open: OpenStore, layers: [SealingLayer]) throws(StorageError) {
         let held = HeldHandle(open.store, try open.store.resolve(address))
         self.init(
             store: open.store, handle: held.handle, layers: layers, place: open.sealedPlace(address.place), owner: held)
@@ -179,7 +182,7 @@ extension SealedValue {
 
 extension OpenStore {
     /// The value at an address behind the store's own sealing, whatever its key's policy.
-    func value(at address: StorageAddress) throws(StorageError) -> SealedValue {
+    package func value(at address: StorageAddress) throws(StorageError) -> SealedValue {
         try SealedValue(at: address, in: self, layers: sealing.map { [$0.layer(for: address)] } ?? [])
     }
 }
@@ -194,7 +197,7 @@ extension SealedValue {
     ///   - pass: Called with each copied piece.
     ///   - check: Called when everything has been read, before the copy takes effect; an error cancels the copy.
     /// - Throws: What reading or writing throws, and `corrupt` for another size; then the target keeps its old value.
-    func copy(
+    package func copy(
         to target: SealedValue, attributes: ValueAttributes?, sealing sealed: ValueAttributes? = nil, size: Int? = nil,
         passing pass: (UnsafeRawBufferPointer) -> Void = { _ in }, ifHolds check: () throws(StorageError) -> Void = {}
     ) throws(StorageError) {
@@ -230,7 +233,7 @@ extension SealedValue {
     }
 
     /// Whether another location has the same bytes.
-    func isEqual(to other: SealedValue) throws(StorageError) -> Bool {
+    package func isEqual(to other: SealedValue) throws(StorageError) -> Bool {
         try withPipe(nil) { (pipe) throws(StorageError) in
             try other.isEqual { (buffer) throws(StorageError) in try pipe.read(into: buffer) } ?? false
         }
@@ -239,7 +242,7 @@ extension SealedValue {
     /// Whether the value has the bytes that `next` passes in pieces; `nil` if none is stored.
     ///
     /// - Parameter next: Writes the next bytes into a buffer and returns their number; 0 at the end.
-    func isEqual(
+    package func isEqual(
         _ next: (UnsafeMutableRawBufferPointer) throws(StorageError) -> Int
     ) throws(StorageError) -> Bool? {
         let memory = UnsafeMutableRawPointer.allocate(byteCount: 64 << 10, alignment: 64)

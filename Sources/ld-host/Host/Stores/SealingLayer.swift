@@ -1,10 +1,12 @@
 internal import FoundationEssentials
-internal import LocalDataAPI
+internal import HostGround
+package import HostSealing
+package import LocalDataAPI
 
 /// One seal around the values of an address: by a key's policy, or by their store.
-final class SealingLayer: Sendable {
+package final class SealingLayer: Sendable {
     /// The source of its keys.
-    enum Keys: Sendable {
+    package enum Keys: Sendable {
         /// A ring, and the rings that headers name.
         case ring(KeyRing, named: @Sendable (String?) throws(StorageError) -> KeyRing)
         /// Material that one of the app's providers supplies for each call.
@@ -13,13 +15,13 @@ final class SealingLayer: Sendable {
         case supplied(EnvelopeKey)
     }
 
-    let keys: Keys
-    let envelope: Envelope
-    let style: EnvelopeStyle
+    package let keys: Keys
+    package let envelope: Envelope
+    package let style: EnvelopeStyle
     /// The highest cost of a header's derivation; `nil` for the specification's limit.
-    let limit: DerivationLimit?
+    package let limit: DerivationLimit?
 
-    init(keys: Keys, envelope: Envelope, style: EnvelopeStyle, limit: DerivationLimit? = nil) {
+    package init(keys: Keys, envelope: Envelope, style: EnvelopeStyle, limit: DerivationLimit? = nil) {
         self.keys = keys
         self.envelope = envelope
         self.style = style
@@ -69,7 +71,7 @@ extension Collection<SealingLayer> {
     /// Lends the sealing keys, innermost layer first, until `body` has stored what it sealed. May wait.
     ///
     /// - Parameter place: Where `body` stores it; `nil` if it does not outlive the process.
-    func whileSealing<Result>(
+    package func whileSealing<Result>(
         in place: SealedPlace?, _ keys: [EnvelopeKey] = [], _ body: ([EnvelopeKey]) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         guard let layer = first else { return try body(keys) }
@@ -85,7 +87,7 @@ extension Collection<SealingLayer> {
     }
 
     /// Blocks changes of the rings and re-encryption while `body` runs. May wait.
-    func whileStanding<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+    package func whileStanding<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
         guard let layer = first else { return try body() }
         guard case .ring(let ring, _) = layer.keys else { return try dropFirst().whileStanding(body) }
         return try ring.whileStanding { () throws(StorageError) in try dropFirst().whileStanding(body) }

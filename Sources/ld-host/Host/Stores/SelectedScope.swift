@@ -8,13 +8,13 @@ public struct SelectedScope: Sendable {
     public let prefix: String
     let names: ListedNames
 
-    init(domain: StorageDomain, prefix: String) {
+    package init(domain: StorageDomain, prefix: String) {
         self.domain = domain
         self.prefix = prefix
         names = .all
     }
 
-    init(_ place: KnownPlace) {
+    package init(_ place: KnownPlace) {
         domain = place.domain
         prefix = ""
         names = place.names

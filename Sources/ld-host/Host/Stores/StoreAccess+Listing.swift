@@ -1,4 +1,6 @@
-internal import LocalDataAPI
+internal import HostGround
+internal import HostPlugins
+package import LocalDataAPI
 
 /// Listing what stores hold.
 extension StoreAccess {
@@ -10,7 +12,7 @@ extension StoreAccess {
     ///   - after: Only names after this one.
     ///   - limit: The most names; `nil` for all.
     /// - Throws: `unsupported` if the store cannot list.
-    func names(
+    package func names(
         in domain: StorageDomain, prefix: String = "", after: String? = nil, limit: Int? = nil
     ) async throws -> [String] {
         let place = try snapshot.settings.place(of: domain)
@@ -41,7 +43,7 @@ extension StoreAccess {
     /// Passes the same names one by one, holding one page of them in memory.
     ///
     /// - Throws: `unsupported` if the store cannot list; what `body` throws.
-    func forEachName(
+    package func forEachName(
         in domain: StorageDomain, prefix: String = "", _ body: (String) async throws -> Void
     ) async throws {
         var last: String?
@@ -57,7 +59,7 @@ extension StoreAccess {
     /// Passes the names of a scope that a selection includes.
     ///
     /// - Throws: As ``forEachName(in:prefix:_:)``.
-    func forEachName(in scope: SelectedScope, _ body: (String) async throws -> Void) async throws {
+    package func forEachName(in scope: SelectedScope, _ body: (String) async throws -> Void) async throws {
         guard case .only(let names) = scope.names else {
             return try await forEachName(in: scope.domain, prefix: scope.prefix, body)
         }
@@ -75,7 +77,7 @@ extension StoreAccess {
     /// configuration, an app group or a catalog determines.
     ///
     /// - Returns: The scopes ordered by address, and the errors of stores that could not list.
-    func populatedDomains() async throws -> (domains: [StorageDomain], failures: [StorageError]) {
+    package func populatedDomains() async throws -> (domains: [StorageDomain], failures: [StorageError]) {
         let (places, failures) = try await populatedPlaces(besides: [])
         return (places.map(\.domain), failures.map(\.error))
     }
@@ -84,7 +86,7 @@ extension StoreAccess {
     ///
     /// - Throws: `invalidConfiguration` if no store serves the domain; `unsupported` if its store cannot list; and what
     ///   the store reports.
-    func populatedPlaces(of name: String) async throws -> [KnownPlace] {
+    package func populatedPlaces(of name: String) async throws -> [KnownPlace] {
         let (places, failure) = try await listedPlaces(of: name)
         if let failure { throw failure }
         return places
@@ -106,7 +108,7 @@ extension StoreAccess {
     /// Those of all domains, skipping some stores.
     ///
     /// - Returns: Each error with the name of its store.
-    func populatedPlaces(
+    package func populatedPlaces(
         besides others: Set<String>
     ) async throws -> (places: [KnownPlace], failures: [(store: String, error: StorageError)]) {
         var found: [StorageNamespace: KnownPlace] = [:]
@@ -130,21 +132,21 @@ extension StoreAccess {
     }
 
     /// The scopes of a domain that hold values, ordered by their bytes; empty if the store cannot list them.
-    func populatedScopes(of domain: String) async throws -> [String] {
+    package func populatedScopes(of domain: String) async throws -> [String] {
         let places = try await places(of: domain).keys
         return Set(places.map(\.scope)).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
     /// The identifiers of the apps that have values, ordered by their bytes, and the errors of stores that could not
     /// list: the suites of `userDefaults`, and the apps whose files are stored.
-    func apps() async throws -> (apps: [String], failures: [StorageError]) {
+    package func apps() async throws -> (apps: [String], failures: [StorageError]) {
         let (places, failures) = try await populatedDomains()
         let apps = Set(places.compactMap { (try? snapshot.settings.place(of: $0))?.app }.map(ExactText.init))
         return (apps.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }, failures)
     }
 
     /// The apps, other than the own one, that have a value of this name where the key would be as theirs.
-    func apps(having key: AnyStorageKey) async throws -> [String] {
+    package func apps(having key: AnyStorageKey) async throws -> [String] {
         guard key.place == nil, key.descriptor.domain.belongsToApp, key.descriptor.domain.name != "keychain" else {
             return []
         }
@@ -209,7 +211,7 @@ extension StoreAccess {
     ///
     /// - Returns: The scopes ordered by address, and the errors of stores that could not list.
     /// - Throws: Why a selected domain cannot be listed.
-    func scopes(
+    package func scopes(
         of selection: StorageSelection
     ) async throws -> (scopes: [SelectedScope], failures: [StorageError]) {
         switch selection {
@@ -227,7 +229,7 @@ extension StoreAccess {
 
 extension StorageNamespace {
     /// The app whose data it is; `nil` if it is that of no app, or shared. A suite that apps share is like an app's.
-    var app: String? {
+    package var app: String? {
         let app: String?
         switch domain {
         case "userDefaults": app = scope
@@ -240,7 +242,7 @@ extension StorageNamespace {
 
 extension HostSettings {
     /// The namespaces of a domain that the configuration alone determines, with their domains.
-    func knownDomains(named name: String) -> [StorageNamespace: StorageDomain] {
+    package func knownDomains(named name: String) -> [StorageNamespace: StorageDomain] {
         let candidates: [StorageDomain] =
             switch name {
             case "userDefaults": [.userDefaults()]

@@ -1,15 +1,21 @@
-internal import LocalDataAPI
+internal import HostGround
+internal import HostPlugins
+package import LocalDataAPI
 
 /// The stores of one snapshot, as everything below the router uses them: finds the store of a key, and reads and writes
 /// its value through the layers that protect it.
-struct StoreAccess: Sendable {
-    let snapshot: RouterSnapshot
+package struct StoreAccess: Sendable {
+    package let snapshot: RouterSnapshot
+
+    package init(snapshot: RouterSnapshot) {
+        self.snapshot = snapshot
+    }
 
     /// The key's open store and handle, resolved once per snapshot.
     ///
     /// - Throws: Why the key cannot be used here: its address, a catalog, the device's role, the configuration, or a
     ///   store that cannot be opened.
-    func resolve(_ key: KeyReference) async throws(StorageError) -> ResolvedKey {
+    package func resolve(_ key: KeyReference) async throws(StorageError) -> ResolvedKey {
         if let resolved = known(key.slot) { return resolved }
         let resolved = try await resolution(of: key, mustBeListed: true)
         // A refused key may be usable the next time. A value that may not be the key's is looked at before it is read.
@@ -18,7 +24,7 @@ struct StoreAccess: Sendable {
     }
 
     /// Resolves a key that need not be in a catalog, such as the source of a migration.
-    func resolveUnlisted(_ key: KeyReference) async throws(StorageError) -> ResolvedKey {
+    package func resolveUnlisted(_ key: KeyReference) async throws(StorageError) -> ResolvedKey {
         if let resolved = known(key.slot) { return resolved }
         return try await resolution(of: key, mustBeListed: false)
     }
@@ -78,7 +84,7 @@ struct StoreAccess: Sendable {
     }
 
     /// How values at an address are protected. Known without waiting only if no layer is needed.
-    func protection(
+    package func protection(
         of security: SecurityPolicy, at address: StorageAddress, in open: OpenStore
     ) async throws(StorageError) -> Protection {
         if security == .none, open.sealing == nil, address.place.domain != "encryptedFileSystem" {
@@ -90,7 +96,7 @@ struct StoreAccess: Sendable {
     }
 
     /// The store that serves a domain, opened at its first use.
-    func openStore(for domain: String) async throws(StorageError) -> OpenStore {
+    package func openStore(for domain: String) async throws(StorageError) -> OpenStore {
         let slot = try snapshot.slot(for: domain)
         if let current = slot.current { return current }
         return try await onIOThread { () throws(StorageError) in try slot.openIfNeeded() }
@@ -133,7 +139,7 @@ struct StoreAccess: Sendable {
 
 extension StoreAccess {
     /// The store, component and plugin that serve a domain, and why; `nil` for a domain of the host's own.
-    func route(of domain: String) async throws -> DomainRoute? {
+    package func route(of domain: String) async throws -> DomainRoute? {
         guard var route = try await configuredRoute(of: domain) else { return nil }
         let (open, registry) = (try await openStore(for: domain), snapshot.registry)
         route.choice = try await onIOThread { () throws(StorageError) in
@@ -143,7 +149,7 @@ extension StoreAccess {
     }
 
     /// The same without the reason why this plugin serves the component.
-    func configuredRoute(of domain: String) async throws -> DomainRoute? {
+    package func configuredRoute(of domain: String) async throws -> DomainRoute? {
         guard let route = snapshot.settings.routes[domain] else {
             _ = try snapshot.slot(for: domain)
             return nil

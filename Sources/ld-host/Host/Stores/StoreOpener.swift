@@ -1,21 +1,38 @@
 internal import ByteCoding
 internal import FoundationEssentials
-internal import LocalDataAPI
+package import HostGround
+package import HostPlugins
+package import LocalDataAPI
 
 /// Opens stores as configured: component, options, sealing.
-struct StoreOpener: Sendable {
-    let settings: HostSettings
-    let registry: PluginRegistry
-    let log: any StorageLogHandler
+package struct StoreOpener: Sendable {
+    package let settings: HostSettings
+    package let registry: PluginRegistry
+    package let log: any StorageLogHandler
     let crypto: CryptoSlot
     let providers: KeyMaterialProviders
+
+    package init(
+        settings: HostSettings,
+        registry: PluginRegistry,
+        log: any StorageLogHandler,
+        crypto: CryptoSlot,
+        providers: KeyMaterialProviders
+    ) {
+        self.settings = settings
+        self.registry = registry
+        self.log = log
+        self.crypto = crypto
+        self.providers = providers
+    }
 
     /// The slot of a store: the known one if it still opens what is configured.
     ///
     /// - Parameters:
     ///   - keychain: The keychain domain's store, if it is another one.
     ///   - known: The slot of an earlier configuration with the same settings of the store.
-    func slot(for store: HostSettings.Store, keychain: StoreSlot?, reusing known: StoreSlot? = nil) -> StoreSlot {
+    package func slot(for store: HostSettings.Store, keychain: StoreSlot?, reusing known: StoreSlot? = nil) -> StoreSlot
+    {
         let open = opening(store, keychain: keychain)
         if let known, known.adopt(settings.folders, open) { return known }
         return StoreSlot(settings: store, folders: settings.folders, open: open)
@@ -103,7 +120,7 @@ struct StoreOpener: Sendable {
     }
 
     /// Reads secrets among options in the keychain that a store serves.
-    func secrets(in keychain: StoreSlot?) -> SecretLookup {
+    package func secrets(in keychain: StoreSlot?) -> SecretLookup {
         let value = Self.keychain(keychain, folder: settings.folders.rings)
         return { [settings] (address) throws(StorageError) in
             let key = try StorageKeyDescriptor(address: address)
@@ -150,7 +167,7 @@ struct StoreOpener: Sendable {
     /// Access to values of the keychain domain, for the host's own keys.
     ///
     /// - Parameter folder: The folder of the rings' locks.
-    static func keychain(
+    package static func keychain(
         _ slot: StoreSlot?, folder: String
     ) -> @Sendable (_ service: String, _ account: String) throws(StorageError) -> KeychainValue {
         { (service, account) throws(StorageError) in
@@ -179,14 +196,14 @@ struct StoreOpener: Sendable {
 }
 
 /// Identifies a configured store across snapshots, so that a store whose configuration is unchanged stays open.
-struct SlotKey: Hashable {
+package struct SlotKey: Hashable {
     private let store: HostSettings.Store
     /// For stores that need the keychain to be opened: for the key that seals them, or for a secret.
     private let keychain: HostSettings.Store?
     private let keyLength: Int?
     private let provider: String?
 
-    init(_ store: HostSettings.Store, keychain: HostSettings.Store?, _ settings: HostSettings) {
+    package init(_ store: HostSettings.Store, keychain: HostSettings.Store?, _ settings: HostSettings) {
         self.store = store
         let isSealedByKeychain = if case .keychain? = store.sealing?.source { true } else { false }
         self.keychain = isSealedByKeychain || Self.mayHaveSecret(store.options) ? keychain : nil
@@ -201,12 +218,12 @@ struct SlotKey: Hashable {
 }
 
 /// Identifies a configured transport across snapshots, so that one whose configuration is unchanged stays open.
-struct TransportKey: Hashable {
+package struct TransportKey: Hashable {
     private let transport: HostSettings.Sync.Transport
     /// For transports that need the keychain to be opened.
     private let keychain: HostSettings.Store?
 
-    init(_ transport: HostSettings.Sync.Transport, keychain: HostSettings.Store?) {
+    package init(_ transport: HostSettings.Sync.Transport, keychain: HostSettings.Store?) {
         self.transport = transport
         self.keychain = SlotKey.mayHaveSecret(transport.options) ? keychain : nil
     }

@@ -1,15 +1,18 @@
 internal import ByteCoding
-internal import LocalDataAPI
+internal import HostGround
+internal import HostPlugins
+package import HostSealing
+package import LocalDataAPI
 
 /// The sealing of one open store: its ring is in the store itself, sealed with the key from its source.
-final class StoreSealing: Sendable {
+package final class StoreSealing: Sendable {
     /// The location of a store's ring in it. The domain cannot be configured, so it never contains an app's values.
     static let place = StorageNamespace(domain: HostSettings.reservedDomains + "keys")
     private static let ringName = "ring"
 
-    let ring: KeyRing
+    package let ring: KeyRing
     private let wrapped: WrappedRing
-    let style: EnvelopeStyle
+    package let style: EnvelopeStyle
     private let crypto: LoadedCrypto
 
     /// - Parameter file: The path of the ring's lock, without an extension.
@@ -44,13 +47,13 @@ final class StoreSealing: Sendable {
     }
 
     /// What to say of a store that has a ring and is configured without sealing.
-    static func warning(of name: String) -> String {
+    package static func warning(of name: String) -> String {
         "store '\(name)' has sealed values, and its configuration has no sealing: they cannot be opened, and new values "
             + "are kept plain"
     }
 
     /// A value that the store has sealed, where it is configured without sealing.
-    static func forgotten(_ name: String, _ what: String) -> StorageError {
+    package static func forgotten(_ name: String, _ what: String) -> StorageError {
         StorageError(
             .securityApplicationFailed, "\(what) is sealed, and store '\(name)' is configured without its sealing",
             hint:
@@ -59,10 +62,10 @@ final class StoreSealing: Sendable {
     }
 
     /// - Throws: `securityApplicationFailed` if the store has lost its ring. Needs no key; may wait.
-    func requireRing() throws(StorageError) { if try !hasRing() { try ring.requireUnused() } }
+    package func requireRing() throws(StorageError) { if try !hasRing() { try ring.requireUnused() } }
 
     /// Whether the store has a ring. Needs no key; may wait.
-    func hasRing() throws(StorageError) -> Bool { try wrapped.exists() }
+    package func hasRing() throws(StorageError) -> Bool { try wrapped.exists() }
 
     /// Forgets the keys in memory, including the one from the source.
     func forgetKeys() {
@@ -71,7 +74,7 @@ final class StoreSealing: Sendable {
     }
 
     /// The layer around the values of an address.
-    func layer(for address: StorageAddress) -> SealingLayer {
+    package func layer(for address: StorageAddress) -> SealingLayer {
         SealingLayer(
             keys: .ring(ring, named: { [ring] (_) throws(StorageError) in ring }),
             envelope: ring.envelope(of: address, crypto), style: style, limit: .fastOnly)
@@ -80,7 +83,7 @@ final class StoreSealing: Sendable {
 
 extension HostSettings.Sealing.Source {
     /// Which attackers a store's sealing with a local key protects against, and which it does not.
-    var protection: String {
+    package var protection: String {
         switch self {
         case .keyFile(let path):
             "the key file '\(path)' protects against anyone who gets the values without it, such as another user or "

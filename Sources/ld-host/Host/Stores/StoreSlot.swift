@@ -1,10 +1,11 @@
 internal import ByteCoding
-internal import LocalDataAPI
+package import HostGround
+package import LocalDataAPI
 internal import Synchronization
 
 /// A configured store, opened once, at its first use, and never closed. Snapshots with the same configuration of a
 /// store share its slot.
-final class StoreSlot: Sendable {
+package final class StoreSlot: Sendable {
     /// How the store is opened.
     private struct Plan {
         var open: @Sendable (OpenStore?) throws(StorageError) -> OpenStore
@@ -12,7 +13,7 @@ final class StoreSlot: Sendable {
         var folders: HostSettings.Folders
     }
 
-    let settings: HostSettings.Store
+    package let settings: HostSettings.Store
     private let plan: Mutex<Plan>
     private let opened = Mutex<OpenStore?>(nil)
     private let isOpening = Atomic(false)
@@ -26,10 +27,10 @@ final class StoreSlot: Sendable {
     }
 
     /// The open store, if it has been used.
-    var current: OpenStore? { opened.withLock { $0 } }
+    package var current: OpenStore? { opened.withLock { $0 } }
 
     /// Forgets the keys of an open sealed store. A store that is being opened right now has none yet.
-    func forgetKeys() { _ = opened.withLockIfAvailable { $0?.sealing?.forgetKeys() } }
+    package func forgetKeys() { _ = opened.withLockIfAvailable { $0?.sealing?.forgetKeys() } }
 
     /// Lets the slot serve a changed configuration: a store that is not open yet is opened as it says, with the plugins
     /// that it finds. An open store stays as it is.
@@ -64,7 +65,7 @@ final class StoreSlot: Sendable {
     }
 
     /// Opens the store if it is not open. May wait; the next call retries after a failure.
-    func openIfNeeded() throws(StorageError) -> OpenStore {
+    package func openIfNeeded() throws(StorageError) -> OpenStore {
         try opened.withLock { opened throws(StorageError) in
             if let store = opened { return store }
             isOpening.store(true, ordering: .releasing)
@@ -77,5 +78,5 @@ final class StoreSlot: Sendable {
 
     /// The store once more, for one thread, frozen if its component can do that; see ``StoreOpener/frozenOption``. May
     /// wait.
-    func openFrozen() throws(StorageError) -> OpenStore { try plan.withLock { $0.open }(openIfNeeded()) }
+    package func openFrozen() throws(StorageError) -> OpenStore { try plan.withLock { $0.open }(openIfNeeded()) }
 }

@@ -1,6 +1,8 @@
 internal import ByteCoding
-internal import FoundationEssentials
-internal import LocalDataAPI
+package import FoundationEssentials
+internal import HostGround
+package import HostPlugins
+package import LocalDataAPI
 internal import Synchronization
 
 /// Records what was read of a scope, so that changes based on it are made only while it is current.
@@ -8,7 +10,7 @@ internal import Synchronization
 /// A store with transactions itself refuses outdated changes. With another store, e.g. a keyring, everything that was
 /// read is read again right before the changes, while this process's other writers wait. What this misses is a change
 /// that another process makes in that moment, and a streamed value that is put in place then.
-final class StoreView: Sendable {
+package final class StoreView: Sendable {
     private struct State {
         var transaction: StoreTransaction?
         var seen: [(handle: StoreHandle, owner: any AnyObject & Sendable, mark: UInt64?)] = []
@@ -20,7 +22,7 @@ final class StoreView: Sendable {
     private var open: OpenStore { scope.open }
 
     /// Begins a view; reads nothing.
-    init(_ scope: AtomicScope) throws(StorageError) {
+    package init(_ scope: AtomicScope) throws(StorageError) {
         self.scope = scope
         let open = scope.open
         let transaction = open.store.abilities.transactions == nil ? nil : try open.store.begin()
@@ -32,10 +34,10 @@ final class StoreView: Sendable {
     }
 
     /// The bytes in the store; `nil` if there are none. May wait.
-    func read(_ key: ResolvedKey) throws(StorageError) -> Data? { try read(key.handle, of: key) }
+    package func read(_ key: ResolvedKey) throws(StorageError) -> Data? { try read(key.handle, of: key) }
 
     /// The same of a value without a key.
-    func read(_ value: SealedValue) throws(StorageError) -> Data? { try read(value.handle, of: value.owner) }
+    package func read(_ value: SealedValue) throws(StorageError) -> Data? { try read(value.handle, of: value.owner) }
 
     /// The same of a handle that its owner keeps valid.
     func read(
@@ -55,7 +57,7 @@ final class StoreView: Sendable {
     /// Applies changes, all or none, if everything that was read is still current; used once. May wait.
     ///
     /// - Returns: Whether it was; if not, nothing has changed.
-    func apply(_ changes: [StorageChange<StoreHandle>]) throws(StorageError) -> Bool {
+    package func apply(_ changes: [StorageChange<StoreHandle>]) throws(StorageError) -> Bool {
         try state.withLock { state throws(StorageError) in
             guard let transaction = state.transaction else {
                 let seen = state.seen

@@ -1,7 +1,7 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 
 /// A value and the version tag that it is stored with, both of one write.
-struct TaggedValue: Sendable {
-    let data: Data
-    let tag: String?
+package struct TaggedValue: Sendable {
+    package let data: Data
+    package let tag: String?
 }

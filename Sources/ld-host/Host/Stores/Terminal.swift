@@ -1,5 +1,6 @@
 internal import ByteCoding
 internal import Glibc
+package import HostGround
 package import LocalDataAPI
 internal import Synchronization
 

@@ -1,11 +1,13 @@
-internal import LocalDataAPI
+internal import HostGround
+internal import HostSealing
+package import LocalDataAPI
 
 extension ResolvedKey {
     /// The key of which nobody has declared more than the address, with the policy that its stored value is sealed by;
     /// `nil` if it is not sealed, or has the policy anyway. May wait.
     ///
     /// The header is not authentic: it only says what to try. A key whose value no ring here opens is refused.
-    func asStored(
+    package func asStored(
         _ descriptor: StorageKeyDescriptor, _ snapshot: RouterSnapshot
     ) async throws(StorageError) -> AnyStorageKey? {
         // A value that a policy seals has no envelope in it, or one of the app's own.

@@ -1,15 +1,18 @@
+internal import HostGround
+internal import HostPlugins
+internal import HostSealing
 internal import LocalDataAPI
 
 /// Encrypted values that an earlier version stored in the folder that the user names, beside the plain ones. They move
 /// to their domain's own folder when they are used.
-struct UnmovedValues: Sendable {
+package struct UnmovedValues: Sendable {
     let domain: StorageDomain
     let count: Int
 
     /// All known ones. Never asks for a passphrase. May wait.
     ///
     /// - Parameter silent: Names of stores that do not answer.
-    static func all(_ snapshot: RouterSnapshot, besides silent: Set<String> = []) -> [UnmovedValues] {
+    package static func all(_ snapshot: RouterSnapshot, besides silent: Set<String> = []) -> [UnmovedValues] {
         let settings = snapshot.settings
         let stores = [name, "keychain"].compactMap { settings.routes[$0]?.store }
         let isAsking = stores.contains { silent.contains($0.name) || $0.sealing?.source.asksForIt == true }
@@ -39,11 +42,11 @@ struct UnmovedValues: Sendable {
 
     private static let name = "encryptedFileSystem"
 
-    var text: String {
+    package var text: String {
         "\(count) encrypted value\(count == 1 ? "" : "s") of '\(domain)' \(count == 1 ? "is" : "are") in the folder "
             + "itself, as in earlier versions; each moves to the folder '\(Self.name)' there at its next use"
     }
 
     /// The command that moves them all.
-    var hint: String { "move them now: ld-host ls \(domain)" }
+    package var hint: String { "move them now: ld-host ls \(domain)" }
 }

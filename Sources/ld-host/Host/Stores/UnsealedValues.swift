@@ -1,3 +1,6 @@
+internal import HostGround
+internal import HostPlugins
+internal import HostSealing
 package import LocalDataAPI
 
 /// Values that a sealed store cannot open because they are not sealed: they were stored before it was.
@@ -22,7 +25,7 @@ package struct UnsealedValues: Sendable {
 extension RouterSnapshot {
     /// The values that a store cannot open because they are not sealed; `nil` if there are none, or the store cannot
     /// say so without a passphrase. May wait.
-    func unsealedValues(in slot: StoreSlot) -> UnsealedValues? {
+    package func unsealedValues(in slot: StoreSlot) -> UnsealedValues? {
         guard let sealing = slot.settings.sealing, !sealing.source.asksForIt,
             let open = try? slot.openIfNeeded(), open.store.abilities.enumeration != nil,
             let places = try? places(in: open, withFolders: true)
@@ -41,7 +44,7 @@ extension RouterSnapshot {
 
 extension OpenStore {
     /// Whether this store's ring has the key of an envelope. A store that does not seal has sealed nothing. May wait.
-    func hasSealed(_ start: EnvelopeStart) throws(StorageError) -> Bool {
+    package func hasSealed(_ start: EnvelopeStart) throws(StorageError) -> Bool {
         guard let ring = sealing?.ring else { return false }
         return ring.hasSealed(start, with: try ring.state())
     }
@@ -72,7 +75,7 @@ extension OpenStore {
 extension RouterSnapshot {
     /// The sealed store whose ring has the key of an envelope in a folder that it shares with a store; `nil` for none
     /// that is known without a passphrase. May wait.
-    func sealer(of start: EnvelopeStart, at open: OpenStore) -> String? {
+    package func sealer(of start: EnvelopeStart, at open: OpenStore) -> String? {
         guard case .header = start else { return nil }
         return sealedStores(of: open.component).first { (try? $0.hasSealed(start)) == true }?.name
     }

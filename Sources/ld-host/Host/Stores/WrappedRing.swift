@@ -1,5 +1,8 @@
 internal import ByteCoding
 internal import FoundationEssentials
+internal import HostGround
+internal import HostPlugins
+internal import HostSealing
 internal import LocalDataAPI
 internal import Synchronization
 

@@ -2,6 +2,7 @@ import FoundationEssentials
 import LocalDataAPI
 import Testing
 
+@testable import HostPlugins
 @testable import LocalDataHost
 
 /// A migration pack of the tests: each migration tests one thing across the boundary.

@@ -2,6 +2,8 @@ import FoundationEssentials
 import LocalDataAPI
 import Testing
 
+@testable import HostGround
+@testable import HostMigration
 @testable import LocalDataHost
 
 @Suite("migrations of packs", .timeLimit(.minutes(1))) struct PackRunningTests {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import LocalDataAPI
 import Testing
 
+@testable import HostPlugins
 @testable import LocalDataHost
 
 @Suite("tables and lists of a migration pack in C", .waitsForPrograms) struct PackTableTests {

@@ -3,6 +3,9 @@ import LocalDataAPI
 import TestSupport
 import Testing
 
+@testable import HostGround
+@testable import HostSealing
+@testable import HostStores
 @testable import LocalDataHost
 
 /// Policies and domains for the tables below.

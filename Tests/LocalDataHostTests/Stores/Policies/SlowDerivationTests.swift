@@ -3,6 +3,8 @@ import LocalDataAPI
 import TestSupport
 import Testing
 
+@testable import HostGround
+@testable import HostSealing
 @testable import LocalDataHost
 
 @Suite("slow derivations", .timeLimit(.minutes(2))) struct SlowDerivationTests {

@@ -4,6 +4,7 @@ import LocalDataAPI
 import TestSupport
 import Testing
 
+@testable import HostGround
 @testable import LocalDataHost
 
 @Suite("the thread that reads sealed values", .timeLimit(.minutes(1))) struct InlineReadTests {

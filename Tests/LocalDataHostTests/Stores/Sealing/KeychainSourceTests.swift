@@ -2,6 +2,7 @@ import FoundationEssentials
 import LocalDataAPI
 import Testing
 
+@testable import HostGround
 @testable import LocalDataHost
 
 @Suite("a store that is sealed with a key from the keychain", .timeLimit(.minutes(2))) struct KeychainSourceTests {

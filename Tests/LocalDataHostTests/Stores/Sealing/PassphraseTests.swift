@@ -3,6 +3,7 @@ import Glibc
 import LocalDataAPI
 import Testing
 
+@testable import HostGround
 @testable import LocalDataHost
 
 @Suite("a store that is sealed with a passphrase", .timeLimit(.minutes(3))) struct PassphraseTests {

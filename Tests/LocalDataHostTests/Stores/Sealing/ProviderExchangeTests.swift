@@ -3,6 +3,7 @@ import Glibc
 import LocalDataAPI
 import Testing
 
+@testable import HostGround
 @testable import LocalDataHost
 
 @Suite("crypto providers that open what another one sealed", .timeLimit(.minutes(3))) struct ProviderExchangeTests {

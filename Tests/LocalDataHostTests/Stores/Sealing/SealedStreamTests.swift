@@ -4,6 +4,7 @@ import LocalDataAPI
 import TestSupport
 import Testing
 
+@testable import HostStores
 @testable import LocalDataHost
 
 @Suite("sealed values in pieces", .timeLimit(.minutes(2))) struct SealedStreamTests {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import LocalDataAPI
 import Testing
 
+@testable import HostSealing
 @testable import LocalDataHost
 
 @Suite("sealing that is turned on or off, or changed", .timeLimit(.minutes(2))) struct StoreSealingTests {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import LocalDataAPI
 import TestSupport
 import Testing
+@testable import HostSync
 @testable import LocalDataHost
 
 /// Devices with clocks of their own, and all codes that they have made.

@@ -2,6 +2,8 @@ import FoundationEssentials
 import LocalDataAPI
 import TestSupport
 import Testing
+@testable import HostGround
+@testable import HostSync
 @testable import LocalDataHost
 
 /// 40 random groups, 3,000 with `LOCALDATA_TORTURE=1`, whose members' clocks differ, and which invite, join, revoke,

@@ -2,6 +2,13 @@ import FoundationEssentials
 import LocalDataAPI
 import Testing
 
+@testable import HostGround
+@testable import HostMigration
+@testable import HostPlugins
+@testable import HostSealing
+@testable import HostStores
+@testable import HostSync
+@testable import HostTransfer
 @testable import LocalDataHost
 
 /// What somebody can do with the code of an invitation, and until when.

@@ -1,6 +1,8 @@
 import FoundationEssentials
 import LocalDataAPI
 import Testing
+@testable import HostPlugins
+@testable import HostSync
 @testable import LocalDataHost
 
 @Suite("Concurrent changes of a sync group's members") struct GroupConcurrencyTests {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import LocalDataAPI
 import TestSupport
 import Testing
+@testable import HostSync
 @testable import LocalDataHost
 
 /// 300 random logs, 5,000 with `LOCALDATA_TORTURE=1`. Some devices do not know that they were removed, some ignore it,

@@ -2,6 +2,7 @@ import FoundationEssentials
 import LocalDataAPI
 import Testing
 
+@testable import HostSync
 @testable import LocalDataHost
 
 @Suite("A removal from a sync group is final") struct GroupFinalityTests {

@@ -3,6 +3,7 @@ import LocalDataAPI
 import TestSupport
 import Testing
 
+@testable import HostSync
 @testable import LocalDataHost
 
 @Suite("Forged entries of a sync group's log") struct GroupForgeryTests {

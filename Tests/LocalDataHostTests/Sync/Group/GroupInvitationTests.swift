@@ -1,5 +1,6 @@
 import LocalDataAPI
 import Testing
+@testable import HostSync
 @testable import LocalDataHost
 
 @Suite("Forgotten devices and invitations of a sync group") struct GroupInvitationTests {

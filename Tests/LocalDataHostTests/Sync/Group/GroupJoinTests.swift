@@ -2,6 +2,7 @@ import FoundationEssentials
 import LocalDataAPI
 import Testing
 
+@testable import HostSync
 @testable import LocalDataHost
 
 /// Which of several joins counts, and what an invitation's end means for one that others have taken in.

@@ -2,6 +2,8 @@ import FoundationEssentials
 import LocalDataAPI
 import TestSupport
 import Testing
+@testable import HostGround
+@testable import HostSync
 @testable import LocalDataHost
 
 @Suite("Keys and ids of a sync group") struct GroupKeyTests {

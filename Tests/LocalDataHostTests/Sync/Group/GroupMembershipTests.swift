@@ -1,5 +1,8 @@
 import LocalDataAPI
 import Testing
+@testable import HostGround
+@testable import HostSync
+@testable import HostTransfer
 @testable import LocalDataHost
 
 @Suite("Members of a sync group") struct GroupMembershipTests {

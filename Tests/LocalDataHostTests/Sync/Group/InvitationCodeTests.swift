@@ -1,6 +1,7 @@
 import LocalDataAPI
 import TestSupport
 import Testing
+@testable import HostSync
 @testable import LocalDataHost
 
 @Suite("Codes of invitations") struct InvitationCodeTests {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import LocalDataAPI
 import TestSupport
 import Testing
+@testable import HostSync
 @testable import LocalDataHost
 
 /// Devices that do random things to their copies of a log.

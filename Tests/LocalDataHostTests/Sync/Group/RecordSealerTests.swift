@@ -2,6 +2,7 @@ import FoundationEssentials
 import LocalDataAPI
 import TestSupport
 import Testing
+@testable import HostSync
 @testable import LocalDataHost
 
 @Suite("Sealed records of a sync group") struct RecordSealerTests {

@@ -3,6 +3,8 @@ import LocalDataAPI
 import TestSupport
 import Testing
 
+@testable import HostGround
+@testable import HostSync
 @testable import LocalDataHost
 
 /// What `SyncFormat.md` says, beside a second implementation.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import LocalDataAPI
 import TestSupport
+@testable import HostSync
 @testable import LocalDataHost
 
 /// A device with its copy of a group's log.

@@ -1,6 +1,8 @@
 import FoundationEssentials
 import LocalDataAPI
 import TestSupport
+@testable import HostPlugins
+@testable import HostSync
 @testable import LocalDataHost
 
 /// The crypto plugins that were built with the tests.

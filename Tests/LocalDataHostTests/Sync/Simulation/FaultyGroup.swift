@@ -1,5 +1,6 @@
 import Foundation
 import LocalDataAPI
+@testable import HostSync
 @testable import LocalDataHost
 
 /// A group that reads records differently from how they were written.

@@ -1,5 +1,6 @@
 import Foundation
 import LocalDataAPI
+@testable import HostSync
 @testable import LocalDataHost
 
 /// A replica that does not do everything that an engine asks for.

@@ -2,6 +2,12 @@ import Foundation
 import LocalDataAPI
 import Synchronization
 
+@testable import HostGround
+@testable import HostMigration
+@testable import HostPlugins
+@testable import HostStores
+@testable import HostSync
+@testable import HostTransfer
 @testable import LocalDataHost
 
 /// A group with real keys, a real log of members and real seals. The log passes between devices outside the simulated

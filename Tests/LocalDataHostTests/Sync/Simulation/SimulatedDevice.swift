@@ -2,6 +2,7 @@ import ByteCoding
 import Foundation
 import LocalDataAPI
 import Synchronization
+@testable import HostSync
 @testable import LocalDataHost
 
 /// Simulates the seal of records: only a holder of the group's number can make one.

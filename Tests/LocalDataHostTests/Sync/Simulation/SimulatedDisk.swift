@@ -1,6 +1,8 @@
 import ByteCoding
 import Foundation
 import LocalDataAPI
+@testable import HostPlugins
+@testable import HostSync
 @testable import LocalDataHost
 
 /// The content of a simulated device's disk; a copy of it is a backup image.

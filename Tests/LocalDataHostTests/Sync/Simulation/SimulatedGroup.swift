@@ -1,6 +1,7 @@
 import ByteCoding
 import Foundation
 import LocalDataAPI
+@testable import HostSync
 @testable import LocalDataHost
 
 /// The members of a simulated group, as one device knows them: see ``SealedGroup`` for one with real seals.

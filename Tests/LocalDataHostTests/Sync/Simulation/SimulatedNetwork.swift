@@ -1,6 +1,8 @@
 import Foundation
 import LocalDataAPI
 
+@testable import HostPlugins
+@testable import HostSync
 @testable import LocalDataHost
 
 /// Random numbers that a seed determines.

@@ -1,6 +1,7 @@
 import ByteCoding
 import Foundation
 import LocalDataAPI
+@testable import HostSync
 @testable import LocalDataHost
 
 /// A replica on a simulated disk, whose process can be killed at any write.

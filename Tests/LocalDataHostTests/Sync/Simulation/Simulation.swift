@@ -1,6 +1,8 @@
 import Foundation
 import LocalDataAPI
 
+@testable import HostPlugins
+@testable import HostSync
 @testable import LocalDataHost
 
 /// A schedule of events for some devices, which a seed determines, and the conditions that must hold at its end.

@@ -3,6 +3,8 @@ import LocalDataAPI
 import TestSupport
 import Testing
 
+@testable import HostGround
+@testable import HostPlugins
 @testable import LocalDataHost
 
 /// Devices converge, whatever happens to them, their clocks and their transport: all have the same values, no value

@@ -1,5 +1,7 @@
 import Foundation
 import LocalDataAPI
+@testable import HostPlugins
+@testable import HostSync
 @testable import LocalDataHost
 
 /// A fault that an engine could have. It is injected from outside: the engine's surroundings behave as if the engine

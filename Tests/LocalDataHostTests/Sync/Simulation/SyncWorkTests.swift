@@ -2,6 +2,8 @@ import Foundation
 import LocalDataAPI
 import Testing
 
+@testable import HostPlugins
+@testable import HostSync
 @testable import LocalDataHost
 
 /// The cost of one change, whatever the number of keys: durable writes, and records to read.

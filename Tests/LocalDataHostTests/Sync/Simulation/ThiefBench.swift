@@ -3,6 +3,7 @@ import LocalDataAPI
 import Synchronization
 import TestSupport
 
+@testable import HostSync
 @testable import LocalDataHost
 
 /// The groups from which schedules begin, one schedule after the other. All keys come from the schedule's seed.

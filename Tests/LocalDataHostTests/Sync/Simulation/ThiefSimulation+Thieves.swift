@@ -2,6 +2,7 @@ import FoundationEssentials
 import LocalDataAPI
 import TestSupport
 
+@testable import HostSync
 @testable import LocalDataHost
 
 /// What thieves do.

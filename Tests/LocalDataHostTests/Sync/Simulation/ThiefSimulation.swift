@@ -3,6 +3,7 @@ import LocalDataAPI
 import Synchronization
 import TestSupport
 
+@testable import HostSync
 @testable import LocalDataHost
 
 /// A schedule of what the members of a group do and what the thieves of one or two of its devices do, which a seed

@@ -2,6 +2,9 @@ import LocalDataAPI
 import TestSupport
 import Testing
 
+@testable import HostGround
+@testable import HostPlugins
+@testable import HostSync
 @testable import LocalDataHost
 
 /// Devices that were removed and go on: 1,000 schedules, 100,000 with `LOCALDATA_TORTURE=1`.

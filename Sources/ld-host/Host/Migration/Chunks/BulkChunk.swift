@@ -1,5 +1,7 @@
 internal import ByteCoding
 internal import FoundationEssentials
+internal import HostGround
+internal import HostStores
 internal import LocalDataAPI
 
 /// One chunk of a bulk migration, while the destination's store is locked. The order makes it safe to be stopped at any

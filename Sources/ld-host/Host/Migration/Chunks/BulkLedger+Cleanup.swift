@@ -1,5 +1,7 @@
 internal import ByteCoding
 internal import FoundationEssentials
+internal import HostGround
+internal import HostStores
 internal import LocalDataAPI
 
 /// Removes the sources of a chunk that are still there: those that are as they were, and whose destination is as the

@@ -1,3 +1,4 @@
+internal import HostStores
 internal import LocalDataAPI
 
 /// A chunk of a bulk migration that is one large value; see ``LargeChunk``. The record has the hash of the opened bytes

@@ -1,5 +1,7 @@
 internal import ByteCoding
 internal import FoundationEssentials
+internal import HostGround
+internal import HostStores
 internal import LocalDataAPI
 
 /// Undoes a bulk migration: a chunk at a time, the last first. A source that was moved as it was is put back from its

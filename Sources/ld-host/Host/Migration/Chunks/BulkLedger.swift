@@ -1,10 +1,13 @@
 internal import ByteCoding
 internal import FoundationEssentials
+internal import HostGround
+internal import HostPlugins
+internal import HostStores
 internal import LocalDataAPI
 
 /// The ledger of a bulk migration's destination, with what a range needs more: its two locations, and a numbered record
 /// and images for each chunk. Calls may wait.
-struct BulkLedger: Sendable {
+package struct BulkLedger: Sendable {
     let migration: AnyBulkMigration
     let source: BulkPlace
     let destination: BulkPlace
@@ -33,7 +36,7 @@ struct BulkLedger: Sendable {
     }
 
     /// The common part of the names of a migration's records and images.
-    static func mark(of id: String, to address: String) -> String { StableHash.text([id, address]) }
+    package static func mark(of id: String, to address: String) -> String { StableHash.text([id, address]) }
 
     var snapshot: RouterSnapshot { ledger.snapshot }
 

@@ -1,4 +1,7 @@
 internal import FoundationEssentials
+internal import HostGround
+internal import HostPlugins
+internal import HostStores
 internal import LocalDataAPI
 
 /// One of the two ranges of a bulk migration, in the store that serves it. Calls may wait.

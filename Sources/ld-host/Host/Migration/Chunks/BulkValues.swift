@@ -1,6 +1,8 @@
 internal import ByteCoding
 internal import FoundationEssentials
 internal import Glibc
+internal import HostPlugins
+internal import HostStores
 internal import LocalDataAPI
 
 /// Small values of a place, one behind the other: where there are thousands, memory for each of its own would be most

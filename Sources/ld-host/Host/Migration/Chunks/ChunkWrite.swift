@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import HostStores
 internal import LocalDataAPI
 
 /// A value that a chunk writes.

@@ -1,3 +1,4 @@
+internal import HostStores
 internal import LocalDataAPI
 
 /// One large value on its way: it is moved as it is and in pieces, never whole in memory. The record comes first and

@@ -1,6 +1,9 @@
 internal import ByteCoding
 internal import FoundationEssentials
 internal import Glibc
+internal import HostPlugins
+internal import HostSealing
+internal import HostStores
 internal import LocalDataAPI
 
 /// A chunk of a bulk migration whose values are moved and stored as they are, between stores that read and change many

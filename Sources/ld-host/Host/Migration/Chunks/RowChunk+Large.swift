@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import HostStores
 internal import LocalDataAPI
 
 /// The chunk of a migration that moves one large value. The row's hashes are of the bytes that the stores keep.

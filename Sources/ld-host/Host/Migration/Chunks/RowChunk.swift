@@ -1,5 +1,7 @@
 internal import ByteCoding
 internal import FoundationEssentials
+internal import HostGround
+internal import HostStores
 internal import LocalDataAPI
 
 /// The chunk of a migration of one key. The ledger's row is its record: it lists what the migration wrote and removes.

@@ -1,10 +1,10 @@
 internal import LocalDataAPI
 
 /// How far a bulk migration is: a part of its row in the ledger.
-struct BulkProgress: Codable, Equatable, Sendable {
+package struct BulkProgress: Codable, Equatable, Sendable {
     /// The ranges, for people.
-    let source: String
-    let destination: String
+    package let source: String
+    package let destination: String
     /// The source's name that was looked at last; `nil` at the beginning, and when all have been.
     var after: String?
     /// How many chunks there have been; each has a record, numbered from 0, until it is dropped.
@@ -15,7 +15,7 @@ struct BulkProgress: Codable, Equatable, Sendable {
     var isOpen = false
     /// Whether the migration is being rolled back: the sources of the last chunk may be there again, besides its
     /// destinations.
-    var isUndone: Bool?
+    package var isUndone: Bool?
     /// How many values came to their destination.
     var moved = 0
     /// How many values stayed, since their destination had one.

@@ -1,5 +1,7 @@
 internal import ByteCoding
 internal import FoundationEssentials
+internal import HostGround
+internal import HostStores
 internal import LocalDataAPI
 
 /// Looks at the records and images of bulk migrations, and puts damaged records aside, so that a run that was

@@ -1,18 +1,20 @@
 internal import ByteCoding
 internal import FoundationEssentials
-internal import LocalDataAPI
+internal import HostGround
+package import HostStores
+package import LocalDataAPI
 
 /// The ledger of one destination, a key or a range, and the images of the values that its migrations replaced and
 /// removed. Only the holder of the lock of the destination's store uses it; see ``MigrationTurns``. Calls may wait,
 /// unless they are `async`.
-struct Ledger: Sendable {
+package struct Ledger: Sendable {
     let access: StoreAccess
     /// The destination's, as text.
     let address: String
     private let place: ResolvedKey
 
     /// The ledger of a key.
-    init(_ access: StoreAccess, of destination: ResolvedKey) throws(StorageError) {
+    package init(_ access: StoreAccess, of destination: ResolvedKey) throws(StorageError) {
         try self.init(access, of: "\(destination.address)", in: destination.open)
     }
 
@@ -50,7 +52,7 @@ struct Ledger: Sendable {
     var expiry: Int64? { grace > 0 ? Self.now(plusDays: grace) : nil }
 
     /// Nanoseconds since 1970 UTC.
-    static var now: Int64 { Moment.now }
+    package static var now: Int64 { Moment.now }
 
     /// The moment in some days, or some days ago, within what 64 bits hold.
     static func now(plusDays days: Int) -> Int64 {
@@ -60,7 +62,7 @@ struct Ledger: Sendable {
 
 /// The same for tasks.
 extension Ledger {
-    func page() async throws(StorageError) -> LedgerPage {
+    package func page() async throws(StorageError) -> LedgerPage {
         try await place.open.wait("reading '\(place.address)'") { () throws(StorageError) in try page() }
     }
 

@@ -1,4 +1,6 @@
 internal import ByteCoding
+internal import HostPlugins
+internal import HostStores
 internal import LocalDataAPI
 
 /// A migration's row while work on it is under way, with the page that it is a part of.

@@ -1,19 +1,20 @@
 internal import ByteCoding
-internal import FoundationEssentials
-internal import LocalDataAPI
+package import FoundationEssentials
+internal import HostGround
+package import LocalDataAPI
 
 /// The ledger's page of one destination: what has been migrated to it. It lies in the destination's store, so that what
 /// it says and what it is about change as one.
-struct LedgerPage: Codable, Sendable {
+package struct LedgerPage: Codable, Sendable {
     private static let form = 2
     /// That of pages of which no row is superseded: earlier programs read it.
     private static let plainForm = 1
 
     private var form: Int
     /// The destination.
-    let address: String
+    package let address: String
     /// In the order of their first run.
-    private(set) var rows: [LedgerRow] = []
+    package private(set) var rows: [LedgerRow] = []
 
     init(of address: String) {
         form = Self.plainForm
@@ -22,7 +23,7 @@ struct LedgerPage: Codable, Sendable {
 
     /// - Throws: `corrupt` if the bytes are no page of this destination, `unsupported` if a later program wrote them:
     ///   what cannot be read is not a migration that never ran.
-    init(_ bytes: Data, of address: String) throws(StorageError) {
+    package init(_ bytes: Data, of address: String) throws(StorageError) {
         let page: LedgerPage
         guard Self.isWhole(bytes) else { throw Self.damaged(address) }
         do { page = try JSONDecoder().decode(LedgerPage.self, from: bytes) } catch {
@@ -45,7 +46,7 @@ struct LedgerPage: Codable, Sendable {
     }
 
     /// The destination that bytes say they are the page of, if they say it.
-    static func address(in bytes: Data) -> String? {
+    package static func address(in bytes: Data) -> String? {
         struct Address: Decodable { let address: String }
         return try? JSONDecoder().decode(Address.self, from: bytes).address
     }

@@ -1,19 +1,23 @@
 internal import ByteCoding
 internal import FoundationEssentials
-internal import LocalDataAPI
+package import HostGround
+internal import HostPlugins
+internal import HostSealing
+package import HostStores
+package import LocalDataAPI
 
 /// Where a store keeps the ledger and the images of what migrations replaced and removed. No app's value gets there:
 /// the domain cannot be configured.
-enum LedgerPlace {
-    static let namespace = HostSettings.ledgerNamespace
+package enum LedgerPlace {
+    package static let namespace = HostSettings.ledgerNamespace
 
     /// The prefix of the names of pages.
-    static let pagePrefix = "ledger "
+    package static let pagePrefix = "ledger "
     /// The prefix of the names of images.
     static let imagePrefix = "image "
 
     /// The name of a destination's page.
-    static func pageName(of address: String) -> String {
+    package static func pageName(of address: String) -> String {
         // Of a longer address, the page itself says which one it is.
         address.utf8.count <= 900
             ? pagePrefix + address : "\(pageNamePrefix(of: address)) \(StableHash.text([address]))"
@@ -25,7 +29,7 @@ enum LedgerPlace {
     }
 
     /// A page, or what is kept of one, in the destination's store and sealed as everything in it.
-    static func page(
+    package static func page(
         named name: String, in open: OpenStore, _ settings: HostSettings
     ) throws(StorageError) -> ResolvedKey {
         let address = address(name)
@@ -38,7 +42,7 @@ enum LedgerPlace {
     }
 
     /// Where the image of a value is kept: in the value's own store, and sealed as the value is.
-    static func image(
+    package static func image(
         _ name: String, of key: ResolvedKey, _ attributes: ValueAttributes?
     ) throws(StorageError) -> ResolvedKey {
         try ResolvedKey(
@@ -87,14 +91,14 @@ extension ResolvedKey {
     }
 
     /// The same value, with another version tag when it is written; `nil` for none.
-    func writing(versionTag: String?) throws(StorageError) -> ResolvedKey {
+    package func writing(versionTag: String?) throws(StorageError) -> ResolvedKey {
         guard var attributes, attributes.versionTag != versionTag else { return self }
         attributes.versionTag = versionTag
         return try writing(attributes)
     }
 
     /// The same value, with other attributes when it is written.
-    func writing(_ attributes: ValueAttributes?) throws(StorageError) -> ResolvedKey {
+    package func writing(_ attributes: ValueAttributes?) throws(StorageError) -> ResolvedKey {
         ResolvedKey(
             open: open, handle: try store.resolve(address), address: address, layers: layers,
             attributes: attributes, refusal: refusal)

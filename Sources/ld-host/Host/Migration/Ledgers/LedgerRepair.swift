@@ -1,4 +1,7 @@
 internal import FoundationEssentials
+internal import HostGround
+internal import HostSealing
+internal import HostStores
 internal import LocalDataAPI
 
 /// Finds damaged pages of the ledgers, and puts them aside. Nothing is invented: what a damaged page
@@ -186,7 +189,7 @@ struct LedgerRepair: Sendable {
 
 extension MigrationEngine {
     /// Looks at every page of the ledgers of all stores, and puts damaged ones aside if that is wanted.
-    func checkLedgers(puttingAside: Bool) async throws -> LedgerReport {
+    package func checkLedgers(puttingAside: Bool) async throws -> LedgerReport {
         await LedgerRepair(engine: self, survey: await ledgers()).report(puttingAside: puttingAside)
     }
 }

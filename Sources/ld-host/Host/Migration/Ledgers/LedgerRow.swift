@@ -1,29 +1,32 @@
 internal import FoundationEssentials
-internal import LocalDataAPI
+internal import HostGround
+internal import HostPlugins
+internal import HostStores
+package import LocalDataAPI
 
 /// One migration in the ledger. It says no value: hashes are of bytes as the stores keep them.
-struct LedgerRow: Codable, Equatable, Sendable {
+package struct LedgerRow: Codable, Equatable, Sendable {
     /// A value that the migration wrote or removes.
-    struct Change: Codable, Equatable, Sendable {
+    package struct Change: Codable, Equatable, Sendable {
         /// `domain[:scope]/name`, as the key says it.
-        let address: String
+        package let address: String
         let security: SecurityPolicy
         let serializer: SerializerFormat
         /// The folder and the place, if they are not what the address means.
-        let place: Place?
+        package let place: Place?
         /// The hash of what was there before; `nil` for nothing.
         var before: UInt64?
         /// The hash of what is there since; `nil` for nothing, and as long as that has not been read.
         var after: UInt64?
         /// The name under which what was there is kept.
-        var image: String?
+        package var image: String?
         /// When what was there before expires, in nanoseconds since 1970 UTC, and its image with it; `nil` for never.
         var beforeExpires: Int64?
         /// When what is there since expires; `nil` for never.
         var afterExpires: Int64?
         /// The name of the hash by which a sealed value is known after it was re-encrypted: of what was written, see
         /// ``Ledger/witness(of:at:)``; of what is superseded, see ``SourceWitness``.
-        var witness: String?
+        package var witness: String?
         /// Whether the old value is unchanged at the destination, and has no image.
         var isMoved: Bool?
         /// Whether it was not removed, because someone had changed it.
@@ -58,10 +61,10 @@ struct LedgerRow: Codable, Equatable, Sendable {
     }
 
     /// A place that is written out.
-    struct Place: Codable, Equatable, Sendable {
-        let domain: String
-        let scope: String
-        let directory: String?
+    package struct Place: Codable, Equatable, Sendable {
+        package let domain: String
+        package let scope: String
+        package let directory: String?
 
         init(_ place: StorageNamespace) {
             domain = place.domain
@@ -70,11 +73,11 @@ struct LedgerRow: Codable, Equatable, Sendable {
         }
     }
 
-    let id: String
+    package let id: String
     let revision: Int
-    var state: MigrationRecord.State
+    package var state: MigrationRecord.State
     var written: [Change]
-    var removed: [Change]
+    package var removed: [Change]
     /// In nanoseconds since 1970 UTC.
     let committed: Int64
     /// In seconds.
@@ -87,11 +90,11 @@ struct LedgerRow: Codable, Equatable, Sendable {
     /// The pack that the migration came from; `nil` for one of the app's own.
     var pack: MigrationPackIdentity?
     /// What has made the migration; `nil` if an app or a pack declares it.
-    var origin: MigrationOrigin?
+    package var origin: MigrationOrigin?
     /// How far a migration of many keys is; those have no changes here.
-    var bulk: BulkProgress?
+    package var bulk: BulkProgress?
     /// The hashes of its sources when the key was last set or removed without it: those values are ignored.
-    var superseded: [Change]?
+    package var superseded: [Change]?
     /// Whether another device of the sync group led when the key was set or removed without it: what the sources had
     /// then is not brought any more, whatever the destination has.
     var wasLedByOther: Bool?
@@ -107,12 +110,12 @@ struct LedgerRow: Codable, Equatable, Sendable {
     }
 
     /// Whether values of a migration of many keys have moved only as they were asked for: no run of all has begun.
-    var isOnlyOnDemand: Bool {
+    package var isOnlyOnDemand: Bool {
         guard state == .published, let bulk else { return false }
         return bulk.after == nil && !bulk.isOpen && bulk.isUndone != true
     }
 
-    var changes: [Change] { written + removed }
+    package var changes: [Change] { written + removed }
 
     var record: MigrationRecord {
         MigrationRecord(

@@ -1,21 +1,24 @@
 internal import FoundationEssentials
-internal import LocalDataAPI
+internal import HostGround
+internal import HostPlugins
+package import HostStores
+package import LocalDataAPI
 
 /// The pages of the ledgers in all stores, as they are. Touches nothing.
-struct LedgerSurvey: Sendable {
+package struct LedgerSurvey: Sendable {
     /// A page that was found.
-    struct Page: Sendable {
-        let open: OpenStore
+    package struct Page: Sendable {
+        package let open: OpenStore
         /// Where it is kept.
         let place: ResolvedKey
         /// The destination that it belongs to, if that is known.
-        let address: String
+        package let address: String
         /// Its content, or why that cannot be read.
-        let content: Result<LedgerPage, StorageError>
+        package let content: Result<LedgerPage, StorageError>
     }
 
     /// Ordered by their stores and names.
-    private(set) var pages: [Page] = []
+    package private(set) var pages: [Page] = []
     /// Why the pages of a store cannot be found.
     private(set) var failures: [StorageError] = []
     /// The names of the images in each store that lists them.
@@ -47,7 +50,7 @@ struct LedgerSurvey: Sendable {
     }
 
     /// The pages that can be read.
-    var readable: [(place: Page, page: LedgerPage)] {
+    package var readable: [(place: Page, page: LedgerPage)] {
         pages.compactMap { found in (try? found.content.get()).map { (found, $0) } }
     }
 
@@ -98,7 +101,7 @@ extension MigrationEngine {
     /// The ledgers of all stores, and of the destinations of all migrations that are known.
     ///
     /// - Parameter others: Names of stores that are not asked.
-    func ledgers(besides others: Set<String> = []) async -> LedgerSurvey {
+    package func ledgers(besides others: Set<String> = []) async -> LedgerSurvey {
         await LedgerSurvey(
             access, destinations: registry.known.map(\.destinationKey), besides: others)
     }

@@ -1,4 +1,7 @@
 internal import FoundationEssentials
+package import HostGround
+internal import HostPlugins
+internal import HostStores
 internal import LocalDataAPI
 
 /// What the ledgers of all stores say, and what is done about it. A store that cannot list what it holds is asked for
@@ -7,7 +10,7 @@ extension MigrationEngine {
     /// How every migration stands that is known, or that the ledgers have.
     ///
     /// - Parameter plan: The plan of a run now.
-    func status(
+    package func status(
         plan: MigrationPlan?
     ) async throws -> MigrationOverview {
         var failures: [StorageError] = []
@@ -37,7 +40,7 @@ extension MigrationEngine {
     }
 
     /// Everything that has been migrated, in the order of the runs, and what keeps ledgers from being read.
-    func records() async throws -> MigrationHistory {
+    package func records() async throws -> MigrationHistory {
         let survey = await ledgers()
         let records = survey.readable.flatMap { $0.page.rows.map(\.record) }
         return MigrationHistory(
@@ -47,7 +50,7 @@ extension MigrationEngine {
     /// Undoes a migration by its id.
     ///
     /// - Parameter address: Its destination, if several have a migration of this id.
-    func rollback(
+    package func rollback(
         _ id: String, of address: String?, progress: @escaping @Sendable (StepProgress) -> Void
     ) async throws {
         try await alone(id, address, ofMany: { try await self.rollbackRange(id, progress) }) {
@@ -58,7 +61,7 @@ extension MigrationEngine {
     /// Makes a migration final by its id.
     ///
     /// - Parameter address: Its destination, if several have a migration of this id.
-    func confirm(_ id: String, of address: String?) async throws {
+    package func confirm(_ id: String, of address: String?) async throws {
         try await alone(id, address, ofMany: { try await self.confirmRange(id) }) { try await $0.confirm(id) }
     }
 

@@ -1,11 +1,13 @@
 internal import FoundationEssentials
+internal import HostGround
+package import HostStores
 internal import LocalDataAPI
 
 extension MigrationEngine {
     /// Finishes what was interrupted.
     ///
     /// - Parameter before: The batches that were interrupted, as they were before this snapshot was used.
-    func resume(after before: [PendingIntent]) async throws -> MigrationResumption {
+    package func resume(after before: [PendingIntent]) async throws -> MigrationResumption {
         let snapshot = snapshot
         try await onIOThread { () throws(StorageError) in BatchRecovery(snapshot: snapshot).recoverAndSettle() }
         let waiting = try await MigrationNotes(snapshot).interruptedBatches()

@@ -1,3 +1,4 @@
+internal import HostGround
 internal import LocalDataAPI
 
 /// How every migration stands: those that are known, and those that the ledgers have.

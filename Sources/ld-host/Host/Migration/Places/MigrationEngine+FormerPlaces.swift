@@ -1,4 +1,8 @@
-internal import LocalDataAPI
+internal import HostGround
+internal import HostPlugins
+internal import HostSealing
+package import HostStores
+package import LocalDataAPI
 internal import Synchronization
 
 /// Values of keys that have moved to another place without a migration that says so.
@@ -8,7 +12,9 @@ extension MigrationEngine {
     /// Remembers what is done with keys' values.
     ///
     /// - Parameter isUse: Whether the app uses the keys there now.
-    func note(_ events: [(event: PlaceEvent, key: StorageKeyDescriptor, place: StorageNamespace)], isUse: Bool) async {
+    package func note(_ events: [(event: PlaceEvent, key: StorageKeyDescriptor, place: StorageNamespace)], isUse: Bool)
+        async
+    {
         let (history, folders, app) = (history, settings.folders, settings.appID)
         let entries = events.map { (event: $0.event, entry: PlaceEntry($0.key, at: $0.place, of: app)) }
         guard !entries.isEmpty else { return }
@@ -16,7 +22,7 @@ extension MigrationEngine {
     }
 
     /// Remembers what the app does with a key's value.
-    func note(_ event: PlaceEvent, _ resolved: ResolvedKey, _ descriptor: StorageKeyDescriptor) async {
+    package func note(_ event: PlaceEvent, _ resolved: ResolvedKey, _ descriptor: StorageKeyDescriptor) async {
         switch event {
         case .set: resolved.isNoted.store(true, ordering: .relaxed)
         case .removed: resolved.isNoted.store(false, ordering: .relaxed)
@@ -31,7 +37,7 @@ extension MigrationEngine {
     }
 
     /// Remembers where the app stores many keys' values.
-    func noteWrites(_ writes: [(key: StorageKeyDescriptor, resolved: ResolvedKey)]) async {
+    package func noteWrites(_ writes: [(key: StorageKeyDescriptor, resolved: ResolvedKey)]) async {
         for (_, resolved) in writes {
             resolved.isNoted.store(true, ordering: .relaxed)
             resolved.isUsed.store(true, ordering: .relaxed)
@@ -72,7 +78,9 @@ extension MigrationEngine {
     }
 
     /// Whether a key's value may be at another place than `place`.
-    func mayBeElsewhere(_ key: StorageKeyDescriptor, _ place: StorageNamespace) async throws(StorageError) -> Bool {
+    package func mayBeElsewhere(_ key: StorageKeyDescriptor, _ place: StorageNamespace) async throws(StorageError)
+        -> Bool
+    {
         try await record(key.owner, key.name)?.others(than: place, of: key.domain).isEmpty == false
     }
 
@@ -172,7 +180,7 @@ extension MigrationEngine {
     /// bring, and older ones.
     ///
     /// - Returns: Whether there was one.
-    func removeElsewhere(_ key: AnyStorageKey, _ resolved: ResolvedKey) async throws -> Bool {
+    package func removeElsewhere(_ key: AnyStorageKey, _ resolved: ResolvedKey) async throws -> Bool {
         guard snapshot.isCatalogued(resolved.address),
             let record = try await record(key.descriptor.owner, key.descriptor.name)
         else { return false }
@@ -198,7 +206,7 @@ extension MigrationEngine {
     }
 
     /// Remembers that a key is not at its former places any more.
-    func noteLeft(_ key: AnyStorageKey) async throws {
+    package func noteLeft(_ key: AnyStorageKey) async throws {
         await noteBrought([], from: try await migrationsFromFormerPlaces(of: key).flatMap(\.sources))
     }
 
@@ -234,7 +242,7 @@ extension MigrationEngine {
     ///
     /// - Throws: What ``requireOwner(_:_:)`` throws; `conflict` if the place has an older value than another one, and
     ///   nothing shows that both belong to one key.
-    func settlePlace(of key: AnyStorageKey, _ resolved: ResolvedKey) async throws {
+    package func settlePlace(of key: AnyStorageKey, _ resolved: ResolvedKey) async throws {
         try await requireOwner(key.descriptor, resolved)
         guard !Self.isMigrating, let migration = try await newerElsewhere(key, resolved) else { return }
         try await removeUnsealed(key, resolved)
@@ -257,7 +265,7 @@ extension MigrationEngine {
     }
 
     /// The migration that brings a newer value than the one at a key's place; `nil` if that is the newest, or absent.
-    func newerElsewhere(_ key: AnyStorageKey, _ resolved: ResolvedKey) async throws -> AnyStorageMigration? {
+    package func newerElsewhere(_ key: AnyStorageKey, _ resolved: ResolvedKey) async throws -> AnyStorageMigration? {
         let (descriptor, place) = (key.descriptor, resolved.address.place)
         guard let record = try await record(descriptor.owner, descriptor.name),
             record.isSuspect(place, of: descriptor.domain), try await resolved.exists()
@@ -281,7 +289,7 @@ extension MigrationEngine {
 
     /// - Throws: `conflict` if a key of another owner has stored the value at an address, and no catalog lists this one
     ///   there.
-    func requireOwner(_ key: StorageKeyDescriptor, _ resolved: ResolvedKey) async throws {
+    package func requireOwner(_ key: StorageKeyDescriptor, _ resolved: ResolvedKey) async throws {
         guard !key.owner.isEmpty, !snapshot.isCatalogued(resolved.address) else { return }
         let own = PlaceHistory.Key(app: settings.appID, owner: key.owner, name: key.name)
         let others = history.otherOwners(of: resolved.address, than: own)
@@ -298,7 +306,7 @@ extension MigrationEngine {
     }
 
     /// Whether a former place has the key's value.
-    func isElsewhere(_ key: AnyStorageKey, _ resolved: ResolvedKey) async throws -> Bool {
+    package func isElsewhere(_ key: AnyStorageKey, _ resolved: ResolvedKey) async throws -> Bool {
         guard !Self.isMigrating, try await mayBeElsewhere(key.descriptor, resolved.address.place),
             let migration = try await migrationFromFormerPlace(of: key)
         else { return false }
@@ -319,7 +327,7 @@ extension MigrationEngine {
     /// Whether `get` would bring data to a key that has no value. Runs no migration, but asks its condition.
     ///
     /// - Parameter path: The migrations that need the key.
-    func hasPendingData(
+    package func hasPendingData(
         for key: AnyStorageKey, _ resolved: ResolvedKey, for path: [String] = []
     ) async throws -> Bool {
         guard try await mayBringData(to: key) else { return false }
@@ -355,9 +363,9 @@ extension MigrationEngine {
 }
 
 /// A key that a catalog has, and whose value may be at either of two former places.
-struct FormerPlaceConflict: Sendable {
+package struct FormerPlaceConflict: Sendable {
     let destination: String
-    let error: MigrationError
+    package let error: MigrationError
 
     /// The id in place of a missing migration's.
     var id: String { "moved to \(destination)" }
@@ -366,7 +374,9 @@ struct FormerPlaceConflict: Sendable {
 extension MigrationEngine {
     /// The migrations that bring the values of keys that catalogs have from where they were before the keys' places
     /// were changed, in the order of the keys' addresses.
-    func formerPlaceMigrations() async throws -> (migrations: [AnyStorageMigration], conflicts: [FormerPlaceConflict]) {
+    package func formerPlaceMigrations() async throws -> (
+        migrations: [AnyStorageMigration], conflicts: [FormerPlaceConflict]
+    ) {
         let keys = snapshot.described.entries.merging(snapshot.catalog?.entries ?? [:]) { $1 }
         var (migrations, conflicts): ([AnyStorageMigration], [FormerPlaceConflict]) = ([], [])
         for (address, key) in keys.sorted(by: { "\($0.key)" < "\($1.key)" }) {

@@ -1,5 +1,8 @@
 internal import ByteCoding
-internal import LocalDataAPI
+internal import HostGround
+package import HostStores
+package import HostSync
+package import LocalDataAPI
 
 /// The places of keys that take part in sync.
 extension MigrationEngine {
@@ -8,7 +11,7 @@ extension MigrationEngine {
     ///
     /// - Returns: Where it was brought from, at this time or before; `nil` if it was stored where it is.
     /// - Throws: Why it cannot be brought.
-    func bringForSync(_ key: AnyStorageKey, _ resolved: ResolvedKey) async throws -> SyncOrigin? {
+    package func bringForSync(_ key: AnyStorageKey, _ resolved: ResolvedKey) async throws -> SyncOrigin? {
         try await settlePlace(of: key, resolved)
         if try await !resolved.exists(), let former = try await migrationFromFormerPlace(of: key),
             try await !isDeclared(former, in: migrations(for: key).filter { $0.id != former.id })
@@ -27,12 +30,12 @@ extension MigrationEngine {
     }
 
     /// The addresses by which devices that run other releases of the app may know a key.
-    func formerAddresses(of key: AnyStorageKey) async throws(StorageError) -> [String] {
+    package func formerAddresses(of key: AnyStorageKey) async throws(StorageError) -> [String] {
         try await freePlaces(of: key).map { "\($0.address)" }
     }
 
     /// The addresses of keys that take part in sync in earlier releases, and whose values migrations bring to a key.
-    func sourceAddresses(of key: AnyStorageKey) throws(StorageError) -> [String] {
+    package func sourceAddresses(of key: AnyStorageKey) throws(StorageError) -> [String] {
         var addresses: Set<String> = []
         for source in formerKeys(of: key) {
             addresses.insert("\(StorageAddress(try place(of: source), name: source.descriptor.name))")
@@ -41,7 +44,7 @@ extension MigrationEngine {
     }
 
     /// Those keys.
-    func formerKeys(of key: AnyStorageKey) -> [AnyStorageKey] {
+    package func formerKeys(of key: AnyStorageKey) -> [AnyStorageKey] {
         guard key.migration != nil || !registry.isEmpty else { return [] }
         func address(_ key: StorageKeyDescriptor) -> StorageAddress? {
             (try? settings.place(of: key.domain)).map { StorageAddress($0, name: key.name) }
@@ -73,7 +76,7 @@ extension MigrationEngine {
 
     /// When what a migration has made the value of a key of was written, in nanoseconds since 1970 UTC; `nil` if the
     /// value is another one by now.
-    func sourceModified(of resolved: ResolvedKey) async throws(StorageError) -> Int64? {
+    package func sourceModified(of resolved: ResolvedKey) async throws(StorageError) -> Int64? {
         let rows = try await Ledger(access, of: resolved).page().rows
         guard let row = rows.filter({ $0.sourceModified != nil }).max(by: { $0.committed < $1.committed }),
             let stored = try await resolved.stored()

@@ -1,4 +1,5 @@
 internal import ByteCoding
+internal import HostStores
 internal import LocalDataAPI
 
 /// Counts what a migration of many keys would move. Calls may wait.

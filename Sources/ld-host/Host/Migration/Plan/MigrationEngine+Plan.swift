@@ -1,9 +1,12 @@
 internal import FoundationEssentials
-internal import LocalDataAPI
+internal import HostGround
+internal import HostPlugins
+package import HostStores
+package import LocalDataAPI
 
 extension MigrationEngine {
     /// Shows what ``migrate(_:onConflict:progress:)`` would do now. Nothing changes.
-    func plan(_ selection: MigrationSelection) async throws -> MigrationPlan {
+    package func plan(_ selection: MigrationSelection) async throws -> MigrationPlan {
         let (known, conflicts) = try await plannedMigrations()
         let selected = try SelectedMigrations(known, selection)
         let notes = try await MigrationNotes(snapshot).all()
@@ -24,7 +27,7 @@ extension MigrationEngine {
 
     /// Runs migrations, each once and after those that it depends on. What depends on one that fails is not run; all
     /// others are.
-    func migrate(
+    package func migrate(
         _ selection: MigrationSelection, onConflict: MigrationConflictPolicy? = nil,
         progress: (@Sendable (MigrationProgress) -> Void)?
     ) async throws -> MigrationReport {
@@ -100,10 +103,10 @@ extension MigrationReport.Entry {
 
 /// Facts to know before migrations run: work that was interrupted, and is completed first; and what is moved
 /// without a migration.
-struct MigrationNotes: Sendable {
+package struct MigrationNotes: Sendable {
     let snapshot: RouterSnapshot
 
-    init(_ snapshot: RouterSnapshot) { self.snapshot = snapshot }
+    package init(_ snapshot: RouterSnapshot) { self.snapshot = snapshot }
 
     /// In sentences. Touches nothing.
     func all() async throws(StorageError) -> [String] {
@@ -118,7 +121,7 @@ struct MigrationNotes: Sendable {
     }
 
     /// The batches that were interrupted.
-    func interruptedBatches() async throws(StorageError) -> [PendingIntent] {
+    package func interruptedBatches() async throws(StorageError) -> [PendingIntent] {
         try await onIOThread { () throws(StorageError) in
             try BatchIntent.journal(self.snapshot.settings).pending(kind: BatchIntent.kind)
                 .filter { $0.state == .interrupted }

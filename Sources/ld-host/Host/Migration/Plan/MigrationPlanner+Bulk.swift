@@ -1,4 +1,5 @@
 internal import ByteCoding
+internal import HostGround
 internal import LocalDataAPI
 
 extension MigrationPlanner {

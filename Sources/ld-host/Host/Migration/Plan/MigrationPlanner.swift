@@ -1,20 +1,23 @@
 internal import ByteCoding
 internal import FoundationEssentials
+internal import HostGround
+internal import HostPlugins
+internal import HostStores
 internal import LocalDataAPI
 
 /// Finds out what migrations would do, one after the other, by letting them run on transactions that are never
 /// published. Each sees what those before it would leave behind.
-struct MigrationPlanner: Sendable {
+package struct MigrationPlanner: Sendable {
     let engine: MigrationEngine
     let planned = PlannedChanges()
 
-    init(_ engine: MigrationEngine) { self.engine = engine }
+    package init(_ engine: MigrationEngine) { self.engine = engine }
 
     private var access: StoreAccess { engine.access }
     var snapshot: RouterSnapshot { engine.snapshot }
 
     /// One entry for each, in their order.
-    func entries(of migrations: [KnownMigration]) async -> [MigrationPlan.Entry] {
+    package func entries(of migrations: [KnownMigration]) async -> [MigrationPlan.Entry] {
         var dependants = MigrationDependants(engine.registry)
         var entries: [MigrationPlan.Entry] = []
         for (index, migration) in migrations.enumerated() {

@@ -1,8 +1,9 @@
+internal import HostStores
 internal import LocalDataAPI
 internal import Synchronization
 
 /// The results of planned migrations, for those that are planned after them. None of it is stored.
-final class PlannedChanges: Sendable {
+package final class PlannedChanges: Sendable {
     private struct State {
         var values: [ResolvedKey.Target: (change: MigrationTransaction.Entry.Change, version: String?)] = [:]
         var pages: [ResolvedKey.Target: LedgerPage] = [:]

@@ -1,4 +1,6 @@
 internal import FoundationEssentials
+internal import HostPlugins
+internal import HostStores
 internal import LocalDataAPI
 
 /// The reads and changes of one migration, taken from its transaction.

@@ -30,7 +30,7 @@ public struct MigrationReport: Sendable {
     /// One entry per migration, and one per key without a migration.
     public let entries: [Entry]
 
-    init(_ entries: [Entry]) { self.entries = entries }
+    package init(_ entries: [Entry]) { self.entries = entries }
 
     /// The entries that failed. The other migrations have run all the same.
     public var failures: [Entry] { entries.filter { $0.outcome == .failed } }

@@ -1,5 +1,7 @@
-internal import FoundationEssentials
-internal import LocalDataAPI
+package import FoundationEssentials
+internal import HostGround
+package import HostStores
+package import LocalDataAPI
 
 /// Changes of keys that older data may be brought to.
 extension MigrationEngine {
@@ -11,7 +13,7 @@ extension MigrationEngine {
     ///   - progress: As for ``apply(_:views:progress:)``.
     /// - Returns: Whether there is such data; if not, nothing has been done. What keeps that from being known keeps
     ///   nobody from setting or removing values, and is logged.
-    func applySuperseding(
+    package func applySuperseding(
         _ keys: [(key: AnyStorageKey, resolved: ResolvedKey)], with changes: [BatchChange],
         progress: @escaping @Sendable () -> Void = {}
     ) async throws -> Bool {
@@ -25,7 +27,7 @@ extension MigrationEngine {
     /// those keys.
     ///
     /// - Returns: Whether there is such data; if not, `body` was not called.
-    func superseding(
+    package func superseding(
         _ keys: [(key: AnyStorageKey, resolved: ResolvedKey)], loadingPacks: Bool,
         _ body: ([BatchChange]) async throws -> Void
     ) async throws -> Bool {
@@ -98,7 +100,7 @@ extension MigrationEngine {
     /// The same for a change of one value.
     ///
     /// - Parameter data: `nil` to remove it.
-    func applySuperseding(
+    package func applySuperseding(
         _ data: Data?, _ resolved: ResolvedKey, _ key: @autoclosure () -> AnyStorageKey
     ) async throws -> Bool {
         if let refusal = resolved.refusal { throw refusal }

@@ -1,5 +1,7 @@
 internal import ByteCoding
 internal import FoundationEssentials
+internal import HostGround
+internal import HostStores
 internal import LocalDataAPI
 
 /// The hash of what a sealed source said when it was superseded. It distinguishes the value from a later one after it

@@ -1,5 +1,8 @@
 internal import ByteCoding
 internal import FoundationEssentials
+internal import HostGround
+internal import HostPlugins
+internal import HostStores
 internal import LocalDataAPI
 
 /// The values that a migration of many does not bring any more, as their keys were set or removed without them: see

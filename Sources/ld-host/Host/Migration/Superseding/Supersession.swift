@@ -1,3 +1,4 @@
+internal import HostStores
 internal import LocalDataAPI
 
 /// The migrations that may bring older data to a key, for when the key is set or removed before they have: from then on

@@ -1,7 +1,7 @@
-internal import LocalDataAPI
+package import LocalDataAPI
 
 /// Something that was done with a key at a place.
-enum PlaceEvent: String, Codable, Sendable {
+package enum PlaceEvent: String, Codable, Sendable {
     /// A registered catalog lists the key here.
     case declared
     /// The key's value was found here, or the host has brought it here.
@@ -17,22 +17,22 @@ enum PlaceEvent: String, Codable, Sendable {
 }
 
 /// A key, and a place that its value was at.
-struct PlaceEntry: Codable, Hashable, Sendable {
+package struct PlaceEntry: Codable, Hashable, Sendable {
     /// The app that the key belongs to.
     let app: String
-    let owner: String
-    let name: String
+    package let owner: String
+    package let name: String
     /// The value's type; empty if it is not known.
-    let type: String
-    let domain: String
-    let scope: String
+    package let type: String
+    package let domain: String
+    package let scope: String
     let directory: String?
-    let security: SecurityPolicy
-    let serializer: SerializerFormat
+    package let security: SecurityPolicy
+    package let serializer: SerializerFormat
     /// Whether the key left its service, group or app to the configuration.
     let usesDefault: Bool
 
-    init(_ key: StorageKeyDescriptor, at place: StorageNamespace, of app: String) {
+    package init(_ key: StorageKeyDescriptor, at place: StorageNamespace, of app: String) {
         self.app = app
         owner = key.owner
         name = key.name
@@ -45,7 +45,7 @@ struct PlaceEntry: Codable, Hashable, Sendable {
         usesDefault = key.domain.usesDefault
     }
 
-    var place: StorageNamespace { StorageNamespace(domain: domain, scope: scope, directory: directory) }
+    package var place: StorageNamespace { StorageNamespace(domain: domain, scope: scope, directory: directory) }
     var key: PlaceHistory.Key { PlaceHistory.Key(app: app, owner: owner, name: name) }
 
     /// Whether a key that is now at `place`, the one of its domain, may have been here. With another suite, service,
@@ -59,7 +59,7 @@ struct PlaceEntry: Codable, Hashable, Sendable {
 
 extension StorageNamespace {
     /// Whether it is the same place in the same folder.
-    func isSame(as other: StorageNamespace) -> Bool { self == other && directory == other.directory }
+    package func isSame(as other: StorageNamespace) -> Bool { self == other && directory == other.directory }
 
     /// The suite, service, group, or own folder, of which each has its own values; empty for a standard directory.
     fileprivate var named: Substring {

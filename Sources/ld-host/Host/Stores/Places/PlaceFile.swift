@@ -1,6 +1,8 @@
 internal import DurableFiles
 internal import FoundationEssentials
 internal import Glibc
+internal import HostGround
+internal import HostPlugins
 internal import LocalDataAPI
 
 /// The file of ``PlaceHistory``: a JSON object on each line. Processes append at the same time; one that rewrites it

@@ -1,4 +1,5 @@
-internal import LocalDataAPI
+package import HostGround
+package import LocalDataAPI
 internal import Synchronization
 
 /// Where the values of typed keys have been on this machine, so that a key whose domain, directory or sub-directory has
@@ -6,13 +7,13 @@ internal import Synchronization
 ///
 /// It is not synchronized: after a power loss the last lines may be missing, and are added with the next use. Uses of a
 /// key without an owner are not remembered, nor are more than 10,000 keys.
-final class PlaceHistory: Sendable {
-    struct Key: Hashable, Sendable {
+package final class PlaceHistory: Sendable {
+    package struct Key: Hashable, Sendable {
         let app: String
-        let owner: String
+        package let owner: String
         let name: ExactText
 
-        init(app: String, owner: String, name: String) {
+        package init(app: String, owner: String, name: String) {
             self.app = app
             self.owner = owner
             self.name = ExactText(name)
@@ -48,28 +49,30 @@ final class PlaceHistory: Sendable {
 
     private let state = Mutex(State())
 
+    package init() {}
+
     /// The places of a key; `nil` if none is known. The file must have been read.
-    func record(of key: Key) -> PlaceRecord? { state.withLock { $0.records[key] } }
+    package func record(of key: Key) -> PlaceRecord? { state.withLock { $0.records[key] } }
 
     /// Whether the file has been read.
-    func isLoaded(_ folders: HostSettings.Folders) -> Bool { state.withLock { $0.file == Self.file(folders) } }
+    package func isLoaded(_ folders: HostSettings.Folders) -> Bool { state.withLock { $0.file == Self.file(folders) } }
 
     /// Reads what has been added to the file since. May wait.
-    func refresh(_ folders: HostSettings.Folders) { state.withLock { Self.refresh(&$0, folders) } }
+    package func refresh(_ folders: HostSettings.Folders) { state.withLock { Self.refresh(&$0, folders) } }
 
     /// What is known of the values at addresses, for a backup of them.
-    struct Holders {
+    package struct Holders {
         fileprivate var known: [StorageAddress: [Key: PlaceHolder]] = [:]
 
         /// The apps with a key of this owner at an address, in order.
-        func of(_ address: StorageAddress, owner: String) -> [PlaceHolder] {
+        package func of(_ address: StorageAddress, owner: String) -> [PlaceHolder] {
             (known[address] ?? [:]).filter { $0.key.owner == owner }.values
                 .sorted { $0.app.utf8.lexicographicallyPrecedes($1.app.utf8) }
         }
     }
 
     /// What is known of all values. May wait.
-    func holders(_ folders: HostSettings.Folders) -> Holders {
+    package func holders(_ folders: HostSettings.Folders) -> Holders {
         state.withLock { state in
             Self.refresh(&state, folders)
             var holders = Holders()
@@ -86,7 +89,7 @@ final class PlaceHistory: Sendable {
     }
 
     /// Other keys whose values were at an address with another owner.
-    func otherOwners(of address: StorageAddress, than key: Key) -> [Key] {
+    package func otherOwners(of address: StorageAddress, than key: Key) -> [Key] {
         state.withLock { state in
             (state.owners[address] ?? []).filter { other in
                 other.owner != key.owner && other.name == key.name
@@ -97,17 +100,17 @@ final class PlaceHistory: Sendable {
 
     /// Whether this router itself has used the key there, with the settings that it has: then the key of that place has
     /// not been changed, and another one of the same name is another key.
-    func isCurrent(_ entry: PlaceEntry) -> Bool {
+    package func isCurrent(_ entry: PlaceEntry) -> Bool {
         state.withLock { $0.current[entry.key]?.contains { $0.place.isSame(as: entry.place) } == true }
     }
 
     /// From now on what was used counts as used by another router: where keys are may have been changed.
-    func settingsChanged() { state.withLock { $0.current = [:] } }
+    package func settingsChanged() { state.withLock { $0.current = [:] } }
 
     /// Remembers events. What keeps that from being done keeps nobody from writing. May wait.
     ///
     /// - Parameter isUse: Whether the app uses the keys there now.
-    func add(_ events: [(event: PlaceEvent, entry: PlaceEntry)], isUse: Bool, _ folders: HostSettings.Folders) {
+    package func add(_ events: [(event: PlaceEvent, entry: PlaceEntry)], isUse: Bool, _ folders: HostSettings.Folders) {
         state.withLock { state in
             Self.refresh(&state, folders)
             var lines: [PlaceFile.Line] = []

@@ -1,30 +1,32 @@
-internal import LocalDataAPI
+package import LocalDataAPI
 
 /// The places of one key, and the order of what was done there.
 ///
 /// The order decides which of several values is the key's: a key that has moved forwards and back, or an app that was
 /// downgraded and upgraded again, leaves values at several places.
-struct PlaceRecord: Sendable {
+package struct PlaceRecord: Sendable {
     /// A place, and when something was done there last: positions in the history, 0 for never.
-    struct Known: Sendable {
-        fileprivate(set) var entry: PlaceEntry
+    package struct Known: Sendable {
+        package fileprivate(set) var entry: PlaceEntry
         fileprivate(set) var found = 0
-        fileprivate(set) var set = 0
+        package fileprivate(set) var set = 0
         fileprivate(set) var left = 0
         fileprivate(set) var isApart = false
 
-        var address: StorageAddress { StorageAddress(entry.place, name: entry.name) }
+        package var address: StorageAddress { StorageAddress(entry.place, name: entry.name) }
         /// When the place got the value that it has.
-        var last: Int { max(found, set) }
+        package var last: Int { max(found, set) }
         /// Whether the value that is still here is at another place, too.
-        var wasCopied: Bool { left > last }
+        package var wasCopied: Bool { left > last }
     }
 
     private(set) var places: [Known] = []
     /// When the key's value was removed last, wherever it was.
-    private(set) var removed = 0
+    package private(set) var removed = 0
 
-    subscript(place: StorageNamespace) -> Known? { places.first { $0.entry.place.isSame(as: place) } }
+    package init() {}
+
+    package subscript(place: StorageNamespace) -> Known? { places.first { $0.entry.place.isSame(as: place) } }
 
     /// Whether an event adds to what is known.
     func isNews(_ event: PlaceEvent, _ entry: PlaceEntry) -> Bool {
@@ -81,7 +83,7 @@ struct PlaceRecord: Sendable {
 /// What the order says of a key that is now at one place.
 extension PlaceRecord {
     /// The other places that may have the key's value, but for those of other keys.
-    func others(than place: StorageNamespace, of domain: StorageDomain) -> [Known] {
+    package func others(than place: StorageNamespace, of domain: StorageDomain) -> [Known] {
         let isApart = self[place]?.isApart == true
         return places.filter {
             !$0.entry.place.isSame(as: place) && $0.entry.mayHaveHeld(domain, now: place) && !(isApart && $0.isApart)
@@ -89,33 +91,33 @@ extension PlaceRecord {
     }
 
     /// Whether a value at `place` may be older than one that was stored elsewhere.
-    func isSuspect(_ place: StorageNamespace, of domain: StorageDomain) -> Bool {
+    package func isSuspect(_ place: StorageNamespace, of domain: StorageDomain) -> Bool {
         guard let here = self[place], here.last > 0 else { return false }
         return others(than: place, of: domain).contains { $0.set > here.last }
     }
 
     /// The place from which the value at `place` was brought; `nil` if it was stored there.
-    func origin(of place: StorageNamespace, _ domain: StorageDomain) -> Known? {
+    package func origin(of place: StorageNamespace, _ domain: StorageDomain) -> Known? {
         guard let here = self[place], here.found > max(here.set, removed) else { return nil }
         return others(than: place, of: domain).filter { $0.wasCopied && $0.left < here.found }.max { $0.left < $1.left }
     }
 
     /// The same with the places of another record that this one does not have.
-    func adding(_ other: PlaceRecord) -> PlaceRecord {
+    package func adding(_ other: PlaceRecord) -> PlaceRecord {
         var sum = self
         sum.places += other.places.filter { self[$0.entry.place] == nil }
         return sum
     }
 
     /// Whether the value at one place is newer than the last change of the key at another.
-    func isNewer(_ known: Known, thanAt place: StorageNamespace) -> Bool {
+    package func isNewer(_ known: Known, thanAt place: StorageNamespace) -> Bool {
         guard let here = self[place], here.set > 0 || removed > 0 else { return false }
         return known.set > max(here.set, removed)
     }
 
     /// Of places that all have a value, those that may have the key's: one, unless nothing shows that their values
     /// belong to one key.
-    func latest(of known: [Known]) -> [Known] {
+    package func latest(of known: [Known]) -> [Known] {
         // What was removed at one place does not come back from the copy at another that it was brought from.
         var left = known.filter { $0.left == 0 || $0.last > removed }
         guard left.count > 1 else { return left }

@@ -1,3 +1,4 @@
+internal import HostGround
 internal import LocalDataAPI
 
 /// Which values may have changed in the stores of this device. It is kept in memory only: at first, all may have.

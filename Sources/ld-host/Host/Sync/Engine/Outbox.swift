@@ -2,7 +2,7 @@ internal import LocalDataAPI
 
 /// What this device has to publish. The sets follow from the entries, so that a restart finds them again; the rest is
 /// kept in memory only.
-struct Outbox {
+package struct Outbox {
     /// Keys with a record to publish.
     private(set) var duties: Set<String> = []
     /// Keys with a version that no member publishes.
@@ -21,7 +21,7 @@ struct Outbox {
     var hasCounted = false
 
     /// The keys with a record that can be published.
-    var pending: Set<String> { duties.subtracting(tooLarge) }
+    package var pending: Set<String> { duties.subtracting(tooLarge) }
 
     /// Sorts a key in by what is due for it.
     mutating func sort(_ name: String, _ entry: SyncEntry?, _ due: SyncEngine.Due) {

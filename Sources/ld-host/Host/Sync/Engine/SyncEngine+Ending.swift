@@ -174,7 +174,7 @@ extension SyncEngine {
 
     /// Begins again after the group has forgotten this device, or this device the group: what changed here since its
     /// last sync counts as a change.
-    func takeOverAgain() throws(StorageError) {
+    package func takeOverAgain() throws(StorageError) {
         try observe()
         for (name, entry) in entries where keys[name] != nil && !entry.isFormer {
             guard let state = entry.state, !state.isShared, state.version.author == group.me else { continue }
@@ -295,14 +295,14 @@ extension SyncEngine {
     /// Publishes a status with the next step even if it says nothing new, so that others hear of this device.
     ///
     /// - Parameter milliseconds: Unless the last one is younger.
-    func renewStatus(after milliseconds: UInt64) {
+    package func renewStatus(after milliseconds: UInt64) {
         // Counters follow this device's clock; see ``HybridClock``.
         let age = (counters.now << 16).subtractingReportingOverflow(progress.statusCounter)
         if !age.overflow, age.partialValue >> 16 > milliseconds { outbox.lastStatus = nil }
     }
 
     /// The counters of the other members' latest statuses; 0 for none.
-    var statusCounters: [DeviceID: UInt64] {
+    package var statusCounters: [DeviceID: UInt64] {
         others.reduce(into: [:]) { $0[$1] = progress.writers[$1]?.statusCounter ?? 0 }
     }
 

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import HostGround
 package import LocalDataAPI
 
 /// What is known of a key, with the value that the store has now.
@@ -11,7 +12,7 @@ struct LocalState {
 
 extension SyncEngine {
     /// Gives a new version to each value that has changed here.
-    func observe() throws(StorageError) {
+    package func observe() throws(StorageError) {
         var changes: [SyncChange] = []
         for name in try localChanges.find(in: keys, entries, replica).sorted() {
             guard let key = keys[name] else { continue }

@@ -1,15 +1,15 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 package import LocalDataAPI
 
 /// A version of a key that another device has made.
-struct RemoteVersion {
+package struct RemoteVersion {
     let version: SyncVersion
     let history: SyncHistory
     /// `nil` for a removal.
-    let value: (data: Data, attributes: ValueAttributes)?
+    package let value: (data: Data, attributes: ValueAttributes)?
 
     /// The version that a record says, and its address; `nil` if it says none.
-    static func of(_ content: SyncContent) -> (RemoteVersion, address: String)? {
+    package static func of(_ content: SyncContent) -> (RemoteVersion, address: String)? {
         switch content.body {
         case .value(let version, let history, let address, let attributes, let data):
             (RemoteVersion(version: version, history: history, value: (data, attributes)), address)

@@ -1,5 +1,6 @@
 internal import ByteCoding
 internal import FoundationEssentials
+internal import HostGround
 internal import LocalDataAPI
 
 /// Keys that other releases of the app have at other addresses.

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
-internal import LocalDataAPI
+internal import HostGround
+package import LocalDataAPI
 
 extension SyncEngine {
     /// What a device has to publish for a key.
@@ -105,7 +106,7 @@ extension SyncEngine {
     ///
     /// - Returns: Whether it was done. It was not if the next pull may find that this device has to begin again, or if
     ///   the transport may be out of reach: then a change gets its version at once.
-    func publishChanges() throws(StorageError) -> Bool {
+    package func publishChanges() throws(StorageError) -> Bool {
         guard isInTouch, !progress.isJoining, progress.position != nil, isGroupKnown else { return false }
         isInTouch = false
         try push(try localChanges.find(in: keys, entries, replica))
@@ -233,7 +234,7 @@ extension SyncEngine {
     }
 
     /// Finds the values that are due and too large, without publishing anything.
-    func findTooLarge() throws(StorageError) {
+    package func findTooLarge() throws(StorageError) {
         for name in outbox.duties {
             guard let entry = entries[name], duty(of: entry, name) == .publish,
                 let value = try replica.read(entry.address), isTooLarge(value.data, value.attributes, name)

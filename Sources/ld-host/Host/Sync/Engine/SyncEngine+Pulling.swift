@@ -1,11 +1,11 @@
 internal import FoundationEssentials
-internal import LocalDataAPI
+package import LocalDataAPI
 
 extension SyncEngine {
     static let statusName = "status"
 
     /// Takes in what was published since the last pull.
-    func pull() throws(StorageError) {
+    package func pull() throws(StorageError) {
         pulled = Pull()
         try takeInAll()
         if isRestored {
@@ -110,7 +110,7 @@ extension SyncEngine {
     }
 
     /// Lets the next pull read all that the transport has. What it has lost of this device's is published again.
-    func startOver() throws(StorageError) {
+    package func startOver() throws(StorageError) {
         progress.position = nil
         try saveProgress()
     }

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+internal import HostGround
 package import LocalDataAPI
 
 /// What carries the records, as the engine uses it: see ``SyncTransport``.
@@ -91,10 +92,10 @@ package final class SyncEngine {
     var progress = SyncProgress()
     /// Whether ``progress`` differs from what is saved in a way that the next process would find out by itself.
     package internal(set) var isProgressDue = false
-    let keys: SyncedKeys
+    package let keys: SyncedKeys
     var table = WriterTable()
     var localChanges = LocalChanges()
-    var outbox = Outbox()
+    package var outbox = Outbox()
     var parking = Parking()
     var pulled = Pull()
     var peers = Peers()
@@ -179,7 +180,7 @@ package final class SyncEngine {
 
     var others: [DeviceID] { group.members.filter { $0 != group.me } }
 
-    func isComplete(_ writer: DeviceID) -> Bool {
+    package func isComplete(_ writer: DeviceID) -> Bool {
         guard let status = progress.writers[writer]?.status else { return false }
         return status.records == table.digest(of: writer)
     }

@@ -1,5 +1,6 @@
 internal import ByteCoding
 package import FoundationEssentials
+internal import HostPlugins
 package import LocalDataAPI
 
 /// The members of a group and the keys of its records, as the engine sees them.
@@ -53,7 +54,7 @@ package protocol SyncGroup: AnyObject {
 
 extension SyncGroup {
     /// Seals one record's content.
-    func seal(_ content: Data, name: String) throws(StorageError) -> Data { try seal([(name, content)])[0] }
+    package func seal(_ content: Data, name: String) throws(StorageError) -> Data { try seal([(name, content)])[0] }
 
     package var keyCount: Int { 0 }
     package func settle() throws(StorageError) {}
@@ -63,7 +64,7 @@ extension SyncGroup {
     package func endReading() throws(StorageError) {}
 
     /// The keyed hash of a value with the attributes that belong to it on every device.
-    func hash(of data: Data, _ attributes: ValueAttributes) throws(StorageError) -> SyncHash {
+    package func hash(of data: Data, _ attributes: ValueAttributes) throws(StorageError) -> SyncHash {
         var writer = ByteWriter(.bigEndian)
         writer.addShared(attributes)
         return try hash(joined(Data(writer.bytes), data))

@@ -38,6 +38,12 @@ package struct SyncOrigin: Sendable {
     let digest: UInt64?
     /// When it was written there, in nanoseconds since 1970 UTC; `nil` if unknown.
     let modified: Int64?
+
+    package init(address: String, digest: UInt64?, modified: Int64?) {
+        self.address = address
+        self.digest = digest
+        self.modified = modified
+    }
 }
 
 /// A value that lost against another version, kept for the grace time.
@@ -82,7 +88,7 @@ package struct SyncChange: Sendable {
         (self.name, self.entry, address) = (name, entry, entry.address)
     }
 
-    var changesValue: Bool { if case .keep = value { false } else { true } }
+    package var changesValue: Bool { if case .keep = value { false } else { true } }
 }
 
 /// The addresses of keys of which a store has less than this device has synced.
@@ -93,6 +99,10 @@ package struct OutdatedKeys: Sendable {
     package var returned: Set<String> = []
     /// Those in the same stores whose value was written since, by someone who did not see what was synced meanwhile.
     package var rewritten: Set<String> = []
+
+    package init(returned: Set<String> = []) {
+        self.returned = returned
+    }
 }
 
 /// A device's values, and what it knows of them. Calls may wait; all come from one thread at a time.

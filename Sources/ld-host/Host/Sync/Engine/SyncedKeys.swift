@@ -1,9 +1,9 @@
 internal import LocalDataAPI
 
 /// The keys that take part in sync, by the names of their records. It is read once, when the engine is made.
-struct SyncedKeys {
+package struct SyncedKeys {
     /// By names.
-    let all: [String: SyncKey]
+    package let all: [String: SyncKey]
     /// The names of keys, each with one that other releases of the app may use for it.
     let formerNames: [(name: String, former: String)]
     /// The names of keys, each with that of a key whose value migrations bring to it.

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+package import HostGround
 package import LocalDataAPI
 
 /// The private keys of a device in a sync group, which never leave it.
@@ -54,9 +55,9 @@ package struct DeviceKeys: Sendable {
 }
 
 /// Joins secrets to one, without other copies.
-enum SecretWriter {
+package enum SecretWriter {
     /// A part of a secret.
-    enum Part {
+    package enum Part {
         /// Bytes that are no secret.
         case bytes([UInt8])
         case secret(SecretBytes)
@@ -69,7 +70,7 @@ enum SecretWriter {
         }
     }
 
-    static func secret(of parts: [Part]) throws(StorageError) -> SecretBytes {
+    package static func secret(of parts: [Part]) throws(StorageError) -> SecretBytes {
         try SecretBytes(count: parts.reduce(0) { $0 + $1.count }) { (memory) throws(StorageError) in
             var rest = memory[...]
             for part in parts {
@@ -85,15 +86,15 @@ enum SecretWriter {
 }
 
 /// Takes a secret apart. Reading beyond its end throws `corrupt`.
-struct SecretReader {
+package struct SecretReader {
     private let secret: SecretBytes
     private var offset = 0
 
-    init(_ secret: SecretBytes) { self.secret = secret }
+    package init(_ secret: SecretBytes) { self.secret = secret }
 
     var isAtEnd: Bool { offset == secret.count }
 
-    mutating func byte() throws(StorageError) -> UInt8 { try bytes(1)[0] }
+    package mutating func byte() throws(StorageError) -> UInt8 { try bytes(1)[0] }
 
     /// The next bytes, which are no secret.
     mutating func bytes(_ count: Int) throws(StorageError) -> [UInt8] {
@@ -102,7 +103,7 @@ struct SecretReader {
     }
 
     /// A copy of the next bytes.
-    mutating func secret(_ count: Int) throws(StorageError) -> SecretBytes {
+    package mutating func secret(_ count: Int) throws(StorageError) -> SecretBytes {
         let range = try next(count)
         return try secret.withBytes { (bytes) throws(StorageError) in
             try SecretBytes(copying: UnsafeRawBufferPointer(rebasing: bytes[range]))

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import HostGround
 internal import LocalDataAPI
 
 /// Checks what an entry says against the entries before it. The result depends on nothing else, so all devices agree.

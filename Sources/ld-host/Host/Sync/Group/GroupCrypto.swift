@@ -1,4 +1,6 @@
 internal import FoundationEssentials
+internal import HostGround
+package import HostPlugins
 package import LocalDataAPI
 
 /// The cryptography of a sync group, over one crypto provider: HKDF-SHA256, Ed25519, X25519, and an authenticated
@@ -7,7 +9,7 @@ package import LocalDataAPI
 /// Every use has a ``GroupLabel`` of its own, so that bytes made for one purpose are never taken for another's.
 package struct GroupCrypto: Sendable {
     /// The size of hashes, keys, salts and public keys in bytes.
-    static let size = 32
+    package static let size = 32
     /// The size of a signature in bytes.
     static let signatureSize = 64
 

@@ -22,7 +22,7 @@ internal import LocalDataAPI
 ///
 /// Parents are all entries that counted for the author and that are no parents of others that did. An entry of whatever
 /// time is so *after* another if and only if its author knew that one.
-struct GroupEntry: Sendable {
+package struct GroupEntry: Sendable {
     static let version: UInt8 = 1
     /// The most parents of an entry; an author with more leaves some out.
     static let mostParents = 64
@@ -31,11 +31,11 @@ struct GroupEntry: Sendable {
     /// The most bytes of a device's name.
     static let longestName = 128
 
-    let id: EntryID
+    package let id: EntryID
     /// The Ed25519 public key of the author.
     let authorKey: Data
     /// The author's id, derived from its key.
-    let author: DeviceID
+    package let author: DeviceID
     let time: UInt64
     let parents: [EntryID]
     let body: Body

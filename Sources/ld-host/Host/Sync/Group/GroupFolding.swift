@@ -1,3 +1,4 @@
+internal import HostPlugins
 internal import LocalDataAPI
 
 /// Puts the valid entries of a graph together.

@@ -4,8 +4,8 @@ internal import LocalDataAPI
 ///
 /// Each entry has a number, which depends on the order of arrival. What depends on the set of entries alone is
 /// ``order``.
-struct GroupGraph: Sendable {
-    private(set) var entries: [GroupEntry] = []
+package struct GroupGraph: Sendable {
+    package private(set) var entries: [GroupEntry] = []
     /// The author of each entry.
     private(set) var authors: [DeviceID] = []
     private var numbers: [EntryID: Int] = [:]

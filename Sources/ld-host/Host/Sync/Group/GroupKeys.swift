@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+package import HostGround
 package import LocalDataAPI
 
 /// What a member of a group knows, beside its own ``DeviceKeys``: the group's secret, and the keys of epochs.

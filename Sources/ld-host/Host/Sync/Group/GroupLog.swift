@@ -1,4 +1,6 @@
 package import FoundationEssentials
+internal import HostGround
+internal import HostPlugins
 package import LocalDataAPI
 
 /// The log of a sync group: a set of signed entries, which say who is a member and which keys are in use.
@@ -33,7 +35,7 @@ package struct GroupLog: Sendable {
     /// The group's id.
     package let group: EntryID
     /// The device whose log this is: its own entries are kept, whatever they count for.
-    package internal(set) var owner: DeviceID?
+    package var owner: DeviceID?
     /// A rule that a test leaves out.
     var leavesOut: GroupRule?
     /// What the entries say together.
@@ -41,7 +43,7 @@ package struct GroupLog: Sendable {
     /// How many entries were refused since the log was opened.
     package private(set) var refused = 0
 
-    private(set) var graph = GroupGraph()
+    package private(set) var graph = GroupGraph()
     let crypto: GroupCrypto
     let logKey: SecretBytes
     private(set) var valid = NumberSet()

@@ -1,3 +1,4 @@
+internal import HostPlugins
 internal import LocalDataAPI
 
 /// Decides which entries of a graph count.

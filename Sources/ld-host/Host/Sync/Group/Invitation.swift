@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import HostGround
 package import LocalDataAPI
 
 /// An invitation to a group: a secret of 128 random bits, which a member hands to the new device as a code.

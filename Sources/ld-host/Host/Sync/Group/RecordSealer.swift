@@ -1,5 +1,7 @@
 internal import ByteCoding
 package import FoundationEssentials
+internal import HostGround
+internal import HostPlugins
 package import LocalDataAPI
 internal import Synchronization
 
@@ -181,7 +183,7 @@ extension RecordSealer {
     }
 
     /// The same without a group's log.
-    static func name(
+    package static func name(
         of address: String, _ keys: GroupKeys, _ crypto: GroupCrypto
     ) throws(StorageError) -> String { try hash(.name, of: address.utf8, from: keys.nameKey, crypto).text }
 

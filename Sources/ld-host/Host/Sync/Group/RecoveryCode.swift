@@ -1,4 +1,5 @@
 package import FoundationEssentials
+internal import HostGround
 package import LocalDataAPI
 
 /// A group's recovery code: a secret of 128 random bits, which only the group's owner has, on paper.

@@ -59,7 +59,7 @@ package struct HybridClock: Sendable {
 
 extension ValueAttributes {
     /// When the store wrote the value, in 65,536ths of a millisecond since 1970 UTC.
-    var writtenAt: UInt64? {
+    package var writtenAt: UInt64? {
         guard let modified, modified > 0 else { return nil }
         let (milliseconds, rest) = UInt64(modified).quotientAndRemainder(dividingBy: 1_000_000)
         return milliseconds << 16 | (rest << 16) / 1_000_000

@@ -1,5 +1,7 @@
 internal import ByteCoding
 package import FoundationEssentials
+internal import HostGround
+internal import HostPlugins
 package import LocalDataAPI
 
 /// What a record says, as it is before it is sealed.

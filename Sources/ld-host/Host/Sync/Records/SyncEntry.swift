@@ -75,7 +75,7 @@ package struct SyncEntry: Hashable, Sendable {
     var isEmpty: Bool { state == nil && pending == nil && !isParked && published.isEmpty && lost.isEmpty }
 
     /// Adds the later records of another entry of the key.
-    mutating func add(recordsOf other: SyncEntry) {
+    package mutating func add(recordsOf other: SyncEntry) {
         published.merge(other.published) { $0.counter < $1.counter ? $1 : $0 }
         lost.merge(other.lost) { max($0, $1) }
         isParked = isParked || other.isParked
@@ -91,7 +91,7 @@ package struct SyncEntry: Hashable, Sendable {
 extension SyncEntry {
     /// The latest version of the stored form: the second has the expiry of values, the third what has passed. Entries
     /// without these keep the first.
-    static let version: UInt8 = 3
+    package static let version: UInt8 = 3
 
     package func encoded() -> Data {
         let hasExpiry = [state, pending].contains { $0?.expires != nil }

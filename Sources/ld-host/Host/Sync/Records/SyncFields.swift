@@ -1,21 +1,21 @@
 internal import ByteCoding
 internal import FoundationEssentials
-internal import LocalDataAPI
+package import LocalDataAPI
 
 // The fields that records and entries of sync share.
 extension ByteWriter {
-    mutating func add(_ version: SyncVersion) {
+    package mutating func add(_ version: SyncVersion) {
         add(version.time)
         add(version.author)
     }
 
     /// Adds the 16 bytes of an id or a hash.
-    mutating func add(_ id: some SyncIdentifier) {
+    package mutating func add(_ id: some SyncIdentifier) {
         add(id.high)
         add(id.low)
     }
 
-    mutating func add(_ history: SyncHistory) {
+    package mutating func add(_ history: SyncHistory) {
         let versions = history.versions
         add(UInt16(versions.count))
         for version in versions { add(version) }
@@ -23,7 +23,7 @@ extension ByteWriter {
 
     /// Adds a text; `nil` differs from an empty one. One that is longer than ``SyncContent/longestText`` cannot be read
     /// back, and is added for a hash only.
-    mutating func add(_ text: String?) {
+    package mutating func add(_ text: String?) {
         guard let text else { return add(UInt16.max) }
         add(UInt16(min(text.utf8.count, SyncContent.longestText)))
         add(text.utf8)
@@ -37,7 +37,7 @@ extension ByteWriter {
         add(UInt64(bitPattern: attributes.expires ?? 0))
     }
 
-    mutating func add(_ attributes: ValueAttributes) {
+    package mutating func add(_ attributes: ValueAttributes) {
         addShared(attributes)
         add(attributes.appVersion)
         add(attributes.owner)
@@ -50,7 +50,7 @@ extension ValueAttributes {
 }
 
 extension ByteReader {
-    mutating func device() -> DeviceID? {
+    package mutating func device() -> DeviceID? {
         guard let high = number(UInt64.self), let low = number(UInt64.self) else { return nil }
         return DeviceID(high: high, low: low)
     }
@@ -77,14 +77,14 @@ extension ByteReader {
     }
 
     /// The outer `nil` means that there is no field.
-    mutating func optionalText() -> String?? {
+    package mutating func optionalText() -> String?? {
         guard let count = number(UInt16.self) else { return nil }
         if count == UInt16.max { return .some(nil) }
         guard let bytes = bytes(Int(count)), let text = String(validating: bytes, as: UTF8.self) else { return nil }
         return .some(text)
     }
 
-    mutating func attributes() -> ValueAttributes? {
+    package mutating func attributes() -> ValueAttributes? {
         guard let contentType = optionalText(), let serializer = optionalText(), let tag = optionalText(),
             let expires = number(UInt64.self), let appVersion = optionalText(), let owner = optionalText()
         else { return nil }

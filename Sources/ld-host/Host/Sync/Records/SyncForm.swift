@@ -1,17 +1,18 @@
 internal import ByteCoding
-internal import FoundationEssentials
-internal import LocalDataAPI
+package import FoundationEssentials
+package import LocalDataAPI
 
 /// What sync keeps on a device has one form: the first byte is the version, and the last eight are the hash of all
 /// others.
-enum SyncForm {
+package enum SyncForm {
     /// Why bytes cannot be decoded: a later program wrote them, or they are damaged.
     ///
     /// - Parameters:
     ///   - known: The latest version that this program knows.
     ///   - what: What they say, and where they are.
     ///   - hint: What to do if they are damaged.
-    static func error(decoding data: Data, known: UInt8, _ what: String, ifDamaged hint: String) -> StorageError {
+    package static func error(decoding data: Data, known: UInt8, _ what: String, ifDamaged hint: String) -> StorageError
+    {
         if var reader = ByteReader(hashed: .bigEndian, data), let version = reader.number(UInt8.self), version > known {
             return StorageError(
                 .unsupported, "\(what) has version \(version); this program knows versions up to \(known)",

@@ -1,13 +1,13 @@
 internal import ByteCoding
-internal import FoundationEssentials
-internal import LocalDataAPI
+package import FoundationEssentials
+package import LocalDataAPI
 
 /// Whether this device leads its sync group, and so migrates the values that all of its devices have. Sync keeps it
 /// where it can be read without the group's keys.
 ///
 /// Encoded: version 1 (1 byte), the kind (1), the name of the device that leads (after its size, 2), and the hash of
 /// all that; numbers are big-endian.
-enum SyncStanding: Equatable, Sendable {
+package enum SyncStanding: Equatable, Sendable {
     case leads
     /// It will lead, and still takes over what the group has.
     case joins
@@ -19,7 +19,7 @@ enum SyncStanding: Equatable, Sendable {
     private static let version: UInt8 = 1
 
     /// Why this device leaves it to another one to migrate a value that takes part in sync; `nil` if it does it itself.
-    var reasonToWait: String? {
+    package var reasonToWait: String? {
         switch self {
         case .leads: nil
         case .joins:
@@ -34,7 +34,7 @@ enum SyncStanding: Equatable, Sendable {
         }
     }
 
-    func encoded() -> Data {
+    package func encoded() -> Data {
         var writer = ByteWriter(.bigEndian, [Self.version])
         switch self {
         case .leads: writer.add(UInt8(1))
@@ -48,7 +48,7 @@ enum SyncStanding: Equatable, Sendable {
     }
 
     /// - Throws: `corrupt` if it is damaged; `unsupported` if a later program wrote it.
-    init(_ data: Data) throws(StorageError) {
+    package init(_ data: Data) throws(StorageError) {
         guard let standing = Self.decoded(data) else {
             throw SyncForm.error(
                 decoding: data, known: Self.version, "sync's record of the group's leader",

@@ -1,6 +1,7 @@
 internal import ByteCoding
-internal import FoundationEssentials
-internal import LocalDataAPI
+package import FoundationEssentials
+internal import HostGround
+package import LocalDataAPI
 
 /// What a device knows of the stores that have its synced values. By it, the device notices a store that was put back
 /// to an earlier state, and one that serves a domain again after another one did.
@@ -8,25 +9,30 @@ internal import LocalDataAPI
 /// Encoded: version 1 (1 byte), the number of stores (2), each with its name (after its size, 2) and the number of its
 /// last change (8); the number of services (2), each with the names of domain and store and the time (8); and the hash
 /// of all that. Numbers are big-endian.
-struct SyncedStores: Equatable, Sendable {
+package struct SyncedStores: Equatable, Sendable {
     /// A store that serves a domain, or did.
-    struct Service: Hashable, Sendable {
-        let domain: String
+    package struct Service: Hashable, Sendable {
+        package let domain: String
         let store: String
+
+        package init(domain: String, store: String) {
+            self.domain = domain
+            self.store = store
+        }
     }
 
     /// The number of the last change that sync has made in a store, by the stores' names. Each of them keeps its own,
     /// too.
-    var changes: [String: UInt64] = [:]
+    package var changes: [String: UInt64] = [:]
     /// When sync has first found that another store serves the domain, in milliseconds since 1970 UTC; 0 while it has
     /// not.
-    var ends: [Service: UInt64] = [:]
+    package var ends: [Service: UInt64] = [:]
 
     private static let version: UInt8 = 1
 
-    init() {}
+    package init() {}
 
-    func encoded() -> Data {
+    package func encoded() -> Data {
         var writer = ByteWriter(.bigEndian, [Self.version])
         writer.add(UInt16(changes.count))
         for (store, count) in changes.sorted(by: { $0.key < $1.key }) {
@@ -44,7 +50,7 @@ struct SyncedStores: Equatable, Sendable {
     }
 
     /// - Throws: `corrupt` if it is damaged; `unsupported` if a later program wrote it.
-    init(_ data: Data) throws(StorageError) {
+    package init(_ data: Data) throws(StorageError) {
         guard let stores = Self.decoded(data) else {
             throw SyncForm.error(
                 decoding: data, known: Self.version,

@@ -1,0 +1,54 @@
+internal import HostPlugins
+internal import LocalDataAPI
+
+/// The changes of a batch in one scope.
+struct StagedGroup {
+    let scope: AtomicScope
+    private(set) var changes: [StorageChange<StoreHandle>] = []
+    private(set) var addresses: [StorageAddress] = []
+
+    init(_ scope: AtomicScope) { self.scope = scope }
+
+    var open: OpenStore { scope.open }
+
+    /// The groups of a batch, in the same order in every process.
+    static func all(
+        of changes: [BatchChange], _ keys: BatchSeals.Keys, progress: () -> Void = {}
+    ) throws(StorageError) -> [StagedGroup] {
+        var groups: [AtomicScope: StagedGroup] = [:]
+        for change in changes {
+            let scope = change.resolved.scope
+            groups[scope, default: StagedGroup(scope)].add(try change.change(keys), at: change.resolved.address)
+            progress()
+        }
+        return groups.values.sorted {
+            ($0.open.name, $0.scope.directory ?? "") < ($1.open.name, $1.scope.directory ?? "")
+        }
+    }
+
+    mutating func add(_ change: StorageChange<StoreHandle>, at address: StorageAddress) {
+        changes.append(change)
+        addresses.append(address)
+    }
+
+    /// Applies the changes, atomically if there are several, which requires a store with batches.
+    func applyAtOnce() throws(StorageError) { try open.apply(changes) }
+
+    /// Stages the changes, for ``StagedPlace/publish(_:)``.
+    func stage(in place: StagedPlace) throws(StorageError) {
+        var staged: [StorageChange<StoreHandle>] = []
+        var handles: [HeldHandle] = []
+        for (index, change) in changes.enumerated() {
+            let handle = try place.handle(index)
+            let current = try open.store.get(change.key)
+            // A staged value that has expired would be taken for one that is in place.
+            let isExpired = change.attributes?.expires.map { $0 <= Moment.now } ?? false
+            let record = StagedRecord(value: isExpired ? nil : change.value, replaces: current)
+            staged.append(
+                StorageChange(
+                    key: handle.handle, value: record.encoded, attributes: isExpired ? nil : change.attributes))
+            handles.append(handle)
+        }
+        try withExtendedLifetime(handles) { () throws(StorageError) in try open.apply(staged) }
+    }
+}

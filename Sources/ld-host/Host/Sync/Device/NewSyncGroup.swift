@@ -1,9 +1,0 @@
-public import LocalDataAPI
-
-/// A sync group that was just made.
-public struct NewSyncGroup: Sendable {
-    /// The group's recovery code, a secret. Only its public half is stored.
-    public let recoveryCode: String
-    /// What came of the first sync.
-    public let report: Result<SyncReport, StorageError>
-}

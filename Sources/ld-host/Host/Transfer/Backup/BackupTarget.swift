@@ -1,0 +1,103 @@
+internal import DurableFiles
+internal import Glibc
+internal import HostGround
+internal import HostPlugins
+internal import HostSealing
+package import LocalDataAPI
+
+/// Where a new backup goes.
+package struct BackupTarget {
+    let path: String
+    private let directory: DurableDirectory
+    private let name: RelativePath
+
+    /// - Throws: `fileError` if no file can be there, or one is there and may not be replaced.
+    package init(_ path: String, overwriting: Bool) throws(StorageError) {
+        self.path = path
+        let file = try HostFile.absolute(path)
+        let slash = file.lastIndex(of: "/") ?? file.startIndex
+        let (folder, last) = (String(file[..<slash]), String(file[file.index(after: slash)...]))
+        var status = stat()
+        guard !path.isEmpty, !["", ".", ".."].contains(last), stat(folder.isEmpty ? "/" : folder, &status) == 0,
+            status.st_mode & S_IFMT == S_IFDIR
+        else {
+            throw StorageError(
+                .fileError, "the backup cannot be written to '\(path)': its folder does not exist",
+                hint: "create the folder, or name another one")
+        }
+        if lstat(file, &status) == 0 {
+            guard status.st_mode & S_IFMT == S_IFREG else {
+                throw StorageError(
+                    .fileError, "the backup cannot be written to '\(path)', which is not a regular file",
+                    hint: "name a file that does not exist yet")
+            }
+            guard overwriting else {
+                throw StorageError(
+                    .fileError, "'\(path)' exists; nothing was written",
+                    hint: "name a file that does not exist yet; --overwrite replaces this one")
+            }
+        }
+        directory = try DurableDirectory(root: folder.isEmpty ? "/" : folder, staging: .besideFile)
+        name = RelativePath(last)
+    }
+
+    /// Writes the file and reads it back before it gets its name.
+    ///
+    /// - Parameter fill: Writes the records.
+    /// - Throws: What `fill` throws; `noSpace`, `permissionDenied` or `fileError`; `corrupt` if it reads back
+    ///   differently. Then there is no new file.
+    func write(
+        _ crypto: LoadedCrypto, under key: EnvelopeKey, as style: EnvelopeStyle,
+        _ fill: (BackupWriter) throws -> Void
+    ) throws(StorageError) {
+        var total = 0
+        try storageErrors {
+            try withoutActuallyEscaping(fill) { fill in
+                try directory.replace(
+                    name,
+                    from: { take in
+                        try withoutActuallyEscaping(take) { take in
+                            try BackupFormat.start.withUnsafeBytes { try take($0.bytes) }
+                            let sealer = try EnvelopeSealer(BackupFormat.envelope(crypto), under: key, as: style) {
+                                try take($0.bytes)
+                            }
+                            let writer = BackupWriter(sealer)
+                            try fill(writer)
+                            try sealer.finish()
+                            total = writer.total
+                        }
+                    },
+                    written: { try verify($0, crypto, key, total) })
+            }
+        }
+    }
+
+    private func verify(
+        _ file: borrowing OpenFile, _ crypto: LoadedCrypto, _ key: EnvelopeKey, _ total: Int
+    ) throws {
+        let opener = EnvelopeOpener(BackupFormat.envelope(crypto)) { _ in key }
+        var (start, size, failure): ([UInt8], Int, StorageError?) = ([], 0, nil)
+        func count(_ opened: UnsafeRawBufferPointer) -> Bool {
+            size += opened.count
+            return true
+        }
+        try file.readPieces { piece in
+            piece.withUnsafeBytes { piece in
+                let rest = piece.dropFirst(BackupFormat.start.count - start.count)
+                start += piece.prefix(BackupFormat.start.count - start.count)
+                do throws(StorageError) {
+                    return try opener.take(UnsafeRawBufferPointer(rebasing: rest), count)
+                } catch {
+                    failure = error
+                    return false
+                }
+            }
+        }
+        do throws(StorageError) { if failure == nil { try opener.finish(count) } } catch { failure = error }
+        guard failure == nil, start == BackupFormat.start, size == total else {
+            throw StorageError(
+                .corrupt, "the backup '\(path)' reads back differently from what was written; it was removed",
+                hint: "check the disk, or name a file on another one")
+        }
+    }
+}

@@ -1,7 +1,0 @@
-/// Names that were set or removed.
-public struct ChangedNames: Hashable, Sendable {
-    /// Each once, ascending by their UTF-8 bytes.
-    public let names: [String]
-    /// Whether others may have changed too, because the store could not say which.
-    public let mayBeMore: Bool
-}
