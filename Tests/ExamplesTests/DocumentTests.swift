@@ -114,18 +114,46 @@ struct DocumentTests {
         }
     }
 
-    @Test("walk through types that exist")
+    @Test("walk through types that exist, each in a target that its step names")
     func walks() throws {
         let article = try Document("Sources/ld-host/Host/LocalDataHost.docc/Architecture.md").text
-        let walks = try #require(article.split(separator: "## Five walks").last)
-        let named = Set(walks.matches(of: /`([A-Z][A-Za-z]+)`/).map { String($0.1) })
-        #expect(named.count >= 30)
-        let sources = Repository.files(below: "Sources") { $0.hasSuffix(".swift") }
-            .compactMap { try? Repository.text($0) }
-        for name in named {
-            let declarations = ["class", "struct", "enum", "protocol"].map { "\($0) \(name)" }
-            let isDeclared = sources.contains { text in declarations.contains { text.contains($0) } }
-            #expect(isDeclared, "no type '\(name)'")
+        let walks = try #require(article.split(separator: "## Seven walks").last)
+        let targets = try Self.targetsOfTypes()
+        var named = 0
+        for step in walks.split(separator: #/\n\n|\n(?=\d\. )/#) {
+            for name in step.matches(of: /`([A-Z][A-Za-z]+)`/).map({ String($0.1) }) {
+                let places = targets[name] ?? []
+                #expect(!places.isEmpty, "no type '\(name)'")
+                let isTold = step.first?.isNumber != true || places.contains { step.contains($0) }
+                #expect(isTold, "'\(name)' is in \(places): \(step.prefix(60))")
+                named += 1
+            }
         }
+        #expect(named >= 60)
+    }
+
+    /// The targets that declare a type of a name.
+    private static func targetsOfTypes() throws -> [String: Set<String>] {
+        var targets: [String: Set<String>] = [:]
+        for path in Repository.files(below: "Sources", where: { $0.hasSuffix(".swift") }) {
+            for line in try Repository.text(path).split(separator: "\n") where line.first?.isLetter == true {
+                let words = line.split { !$0.isLetter }
+                guard let kind = words.firstIndex(where: { ["class", "struct", "enum", "protocol"].contains($0) }),
+                    words.indices.contains(kind + 1)
+                else { continue }
+                targets[String(words[kind + 1]), default: []].insert(target(of: path))
+            }
+        }
+        return targets
+    }
+
+    /// The target of a file of Sources, by the folder that it is in.
+    private static func target(of path: String) -> String {
+        let parts = path.split(separator: "/").map(String.init)
+        if path.hasPrefix("Sources/ld-host/Host/Router/") { return "LocalDataHost" }
+        if path.hasPrefix("Sources/ld-host/Host/") { return "Host\(parts[3])" }
+        if path.hasPrefix("Sources/ld-host/CommandLine/") { return "ld-host" }
+        if path.hasPrefix("Sources/LocalDataAPI/DurableFiles/") { return parts[2] }
+        return path.hasPrefix("Sources/Backends/") ? parts[2] : parts[1]
     }
 }
