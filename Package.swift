@@ -33,6 +33,10 @@ let linkedStores: Set = ["MemoryStore", "FileStore"]
 /// The plugins that programs or tests link: their entry functions are in targets of their own.
 let linkable = linkedStores.union(["FolderSync", "NATSSync"])
 
+/// The plugins that the built-in defaults use, and one that needs no library: what `swift package localdata` builds
+/// without `--plugins`.
+let defaultPlugins = ["SQLiteStore", "OpenSSLCrypto", "StandardMigrations"]
+
 /// The target with a plugin's entry function.
 func entry(of plugin: String) -> String { linkable.contains(plugin) ? "\(plugin)Plugin" : plugin }
 
@@ -173,6 +177,8 @@ let package = Package(
         .library(name: "LocalDataTesting", targets: ["LocalDataTesting"]),
         .executable(name: "ld-host", targets: ["ld-host"]),
         .plugin(name: "LocalDataCommand", targets: ["LocalDataCommand"]),
+        // For that command alone: a target that is in no product cannot be built from another package.
+        .library(name: "DefaultPlugins", targets: ["DefaultPlugins"]),
     ] + (backends + migrators).map { .library(name: $0, type: .dynamic, targets: [entry(of: $0)]) },
     targets: [
         .target(name: "CLocalData", path: "Sources/LocalDataAPI/CLocalData"),
@@ -230,7 +236,14 @@ let package = Package(
             name: "LocalDataCommand",
             capability: .command(
                 intent: .custom(verb: "localdata", description: "builds plugins, and folders to deploy")),
-            path: "Sources/ld-host/Bundling"),
+            path: "Sources/ld-host/Bundling",
+            exclude: ["Together"]),
+        // The command builds one product after the other, and before them, this.
+        .target(
+            name: "DefaultPlugins",
+            dependencies: ["LocalData"] + defaultPlugins.map { .byName(name: entry(of: $0)) },
+            path: "Sources/ld-host/Bundling/Together",
+            swiftSettings: settings),
         .target(name: "ScratchHome", path: "Tests/ScratchHome"),
         .target(
             name: "ReaderExercise",

@@ -6,12 +6,14 @@ struct Bundle {
     private let context: PluginContext
     private let manager: PackageManager
     private let options: BundleOptions
+    private let known: KnownPlugins
     private let files = FileManager.default
 
-    init(_ context: PluginContext, _ manager: PackageManager, _ options: BundleOptions) {
+    init(_ context: PluginContext, _ manager: PackageManager, _ options: BundleOptions, _ known: KnownPlugins) {
         self.context = context
         self.manager = manager
         self.options = options
+        self.known = known
     }
 
     func make() throws {
@@ -26,6 +28,11 @@ struct Bundle {
         defer { try? files.removeItem(at: staged) }
         for path in ["bin", "lib/localdata/plugins", "lib/localdata/runtime"] {
             try files.createDirectory(at: staged.appending(path: path), withIntermediateDirectories: true)
+        }
+        // Each product is a build of its own, and the host is a long chain of modules, beside which a core is free.
+        // What fails here fails again below, where it is reported.
+        if Set(options.plugins).isSuperset(of: known.defaults) {
+            _ = try? manager.build(.target(KnownPlugins.together), parameters: parameters(""))
         }
         for name in executables {
             let runPath = "$ORIGIN/../lib/localdata/runtime"

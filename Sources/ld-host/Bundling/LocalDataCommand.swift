@@ -5,14 +5,14 @@ import PackagePlugin
 @main struct LocalDataCommand: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) async throws {
         var extractor = ArgumentExtractor(arguments)
-        let known = BundleOptions.known(to: context.package)
+        let known = KnownPlugins(context.package)
         if extractor.extractFlag(named: "help") > 0 || arguments.isEmpty || arguments == ["-h"] {
             return print(Self.help(known))
         }
-        let options = try BundleOptions(&extractor, known: known)
+        let options = try BundleOptions(&extractor, known)
         switch options.verb {
         case "plugins": try putBeside(options)
-        case "bundle": try Bundle(context, packageManager, options).make()
+        case "bundle": try Bundle(context, packageManager, options, known).make()
         default: throw CommandFailure("'\(options.verb)' is not a command; expected plugins or bundle")
         }
     }
@@ -25,7 +25,7 @@ import PackagePlugin
         }
     }
 
-    private static func help(_ known: [String]) -> String {
+    private static func help(_ known: KnownPlugins) -> String {
         """
         swift package localdata plugins [--plugins A,B] [--configuration debug|release]
             Builds plugins beside the package's executables, where swift run finds them.
@@ -35,8 +35,8 @@ import PackagePlugin
             an earlier bundle, which is replaced; a folder with any other file in it is refused. The other machine needs
             this glibc or a later one.
 
-        Plugins are \(known.joined(separator: ", ")).
-        Without --plugins: \(BundleOptions.defaultPlugins.joined(separator: ", ")).
+        Plugins are \(known.all.joined(separator: ", ")).
+        Without --plugins: \(known.defaults.joined(separator: ", ")).
         """
     }
 }
