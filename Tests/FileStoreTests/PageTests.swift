@@ -13,14 +13,10 @@ struct PageTests {
     init() throws {
         fixture = try StoreFixture()
         for index in 0..<50 { try fixture.set(Self.name(index), []) }
-        age()
+        try fixture.age()
     }
 
     private static func name(_ index: Int) -> String { "n\(1000 + index)" }
-
-    /// Waits until the folders are old enough for their times to show a next change: before that, nothing is cached for
-    /// a next page. The clock is the file system's, so there is nothing else to wait for.
-    private func age() { usleep(150_000) }
 
     private func page(after index: Int) throws -> [String] {
         try fixture.names(after: Self.name(index), limit: 3).map { String(decoding: $0, as: UTF8.self) }
@@ -34,11 +30,11 @@ struct PageTests {
         #expect(try page(after: 13) == names(14, 15, 16))
         try fixture.set("n1017-new", [])
         #expect(try page(after: 16) == names(17) + ["n1017-new"] + names(18))
-        age()
+        try fixture.age()
         #expect(try page(after: 18) == names(19, 20, 21))
         try FileManager.default.removeItem(atPath: "\(folder)/\(Self.name(23))")
         #expect(try page(after: 21) == names(22, 24, 25))
-        age()
+        try fixture.age()
         #expect(try page(after: 25) == names(26, 27, 28))
         // Go backwards, and then use another prefix.
         #expect(try page(after: 10) == names(11, 12, 13))
@@ -53,7 +49,7 @@ struct PageTests {
         try FileManager.default.moveItem(atPath: folder, toPath: folder + "-old")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         for index in [14, 19] { try Data().write(to: URL(filePath: "\(folder)/\(Self.name(index))")) }
-        age()
+        try fixture.age()
         #expect(try page(after: 13) == names(14, 19))
     }
 
@@ -63,13 +59,13 @@ struct PageTests {
         for name in long[..<3] { try fixture.set(name, []) }
         let nested = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix("~") }
         try #require(nested.count == 1)
-        age()
+        try fixture.age()
         #expect(try page(after: 28) == names(29, 30) + long[..<1])
         try fixture.set(long[3], [])
         #expect(
             try fixture.names(after: long[1], limit: 3).map { String(decoding: $0, as: UTF8.self) }
                 == long[2...] + names(31))
-        age()
+        try fixture.age()
         #expect(try page(after: 28) == names(29, 30) + long[..<1])
         #expect(try fixture.store.remove(fixture.key(long[1])))
         #expect(try fixture.names(after: long[0], limit: 1) == [Array(long[2].utf8)])
@@ -78,7 +74,7 @@ struct PageTests {
     @Test("all pages together take little longer than one listing")
     func time() throws {
         for index in 0..<20_000 { try Data().write(to: URL(filePath: "\(folder)/m\(100_000 + index)")) }
-        age()
+        try fixture.age()
         let clock = ContinuousClock()
         var all = 0
         let whole = try clock.measure { all = try fixture.names().count }

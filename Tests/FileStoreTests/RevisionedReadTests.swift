@@ -48,10 +48,6 @@ struct RevisionedReadTests {
         otherKey = try other.resolve(StorageAddress(fixture.place, name: "a"))
     }
 
-    /// Waits until the file is old enough for its times to show a next change: before that, nothing that was read of it
-    /// is kept. The clock is the file system's, so there is nothing else to wait for.
-    private func age() { usleep(150_000) }
-
     private func set(_ bytes: [UInt8], _ tag: String?, through store: FileStore, _ key: FileKey) throws {
         try store.set(key, to: bytes.span.bytes, attributes: tag.map { ValueAttributes(versionTag: $0, owner: "me") })
     }
@@ -77,7 +73,7 @@ struct RevisionedReadTests {
         ])
     func sameEachTime(given: ValueAttributes) throws {
         try fixture.set("a", [1, 2, 3], attributes: given)
-        age()
+        try fixture.age()
         let first = try #require(try fixture.revisioned(key))
         #expect(first.attributes.kept == given && first.bytes == [1, 2, 3] && first.revision != 0)
         #expect(first.attributes.size == 3 && first.attributes.modified != nil)
@@ -90,13 +86,13 @@ struct RevisionedReadTests {
     @Test("is the new one with the new tag after another store has replaced it, also by one of equal size")
     func replaced() throws {
         try set([1, 1], "1", through: fixture.store, key)
-        age()
+        try fixture.age()
         try expect([1, 1], "1")
         let first = try fixture.revisioned(key)?.revision
         for (bytes, tag) in [([2, 2], "2"), ([2, 2], "3"), ([3, 3, 3], "3"), ([3, 3, 3], nil)] as [([UInt8], String?)] {
             try set(bytes, tag, through: other, otherKey)
             try expect(bytes, tag, "at once")
-            age()
+            try fixture.age()
             try expect(bytes, tag, "later")
         }
         #expect(try fixture.revisioned(key)?.revision != first)
@@ -152,7 +148,7 @@ struct RevisionedReadTests {
     @Test("keeps its tag and has another revision when it is edited in place")
     func edited() throws {
         try set([1, 2], "1", through: fixture.store, key)
-        age()
+        try fixture.age()
         try expect([1, 2], "1")
         let before = try fixture.revisioned(key)
         let file = open(path, O_WRONLY | O_CLOEXEC)
@@ -170,11 +166,11 @@ struct RevisionedReadTests {
         let first = try fixture.revisioned(key)
         // One that has them, and again one that has none.
         try set([1], "2", through: other, otherKey)
-        age()
+        try fixture.age()
         try expect([1], "2")
         try other.set(otherKey, to: ([1] as [UInt8]).span.bytes, attributes: tooLarge)
         try expect([1], nil)
-        age()
+        try fixture.age()
         try expect([1], nil)
         let revisions = try [first?.revision, fixture.revisioned(key)?.revision]
         #expect(revisions[0] != revisions[1] && !revisions.contains(0) && !revisions.contains(nil))

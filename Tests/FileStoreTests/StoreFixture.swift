@@ -1,6 +1,9 @@
 import FileStore
+import FoundationEssentials
+import Glibc
 import LocalDataAPI
 import TestSupport
+import Testing
 
 /// A store in a temporary folder, with values as bytes.
 struct StoreFixture: Sendable {
@@ -56,6 +59,20 @@ struct StoreFixture: Sendable {
         }
         return places
     }
+
+    /// Waits until every file and folder is old enough for its times to show the next change: before that, the store
+    /// keeps nothing that it has read.
+    func age() throws {
+        let paths = try [""] + FileManager.default.subpathsOfDirectory(atPath: folder.path)
+        for path in paths {
+            var (status, now) = (stat(), timespec())
+            repeat {
+                try #require(lstat("\(folder.path)/\(path)", &status) == 0 && clock_gettime(CLOCK_REALTIME, &now) == 0)
+            } while Self.milliseconds(now) - Self.milliseconds(status.st_ctim) < 150 && usleep(1000) == 0
+        }
+    }
+
+    private static func milliseconds(_ time: timespec) -> Int { time.tv_sec * 1000 + time.tv_nsec / 1_000_000 }
 
     private struct DeliveredOften: Error { let count: Int }
 }
