@@ -96,8 +96,8 @@ let entryTargets: [Target] = linkable.sorted().map { plugin in
         swiftSettings: settings)
 }
 
-/// The floors of the host, bottom up, each with those that it stands on: a folder, and a target that cannot use what lies
-/// above it. A program imports `LocalDataHost`, the topmost, which passes on what the others declare.
+/// The floors of the host, bottom up, each with those that it stands on: a folder, and a target that cannot use what
+/// lies above it. A program imports `LocalDataHost`, the topmost, which passes on what the others declare.
 let floors: [(folder: String, below: [String])] = [
     ("Ground", []),
     ("Plugins", ["Ground"]),
@@ -128,8 +128,7 @@ let hostTargets: [Target] = floors.map { floor in
 let exerciseDependencies: [Target.Dependency] =
     [
         "ReaderExercise", "HostClients", "LocalDataHost", "LocalDataAPI", "DurableFiles", "ByteCoding",
-        "MigrationManifest",
-        "JSON", "FolderSync", "NATSSync",
+        "MigrationManifest", "JSON", "FolderSync", "NATSSync",
     ] + lowerFloors
 
 /// What fuzzing gives its inputs to: sources of a test target, or of what the fuzzer's program is made of. Not a test
@@ -350,8 +349,8 @@ let package = Package(
     ] + hostTargets + systemLibraries + backendTargets + entryTargets + fuzzTargets + (fuzzes ? [] : embeddingTargets)
 )
 
-// No test reaches the home of the person who runs it. No product has either target, so a package that depends on this one
-// does not build them.
+// No test reaches the home of the person who runs it. No product has either target, so a package that depends on this
+// one does not build them.
 for target in package.targets where target.type == .test {
     target.dependencies.insert(contentsOf: ["ScratchHome", "TestSupport"], at: 0)
 }

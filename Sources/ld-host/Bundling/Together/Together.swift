@@ -1,1 +1,1 @@
-// Nothing of its own: whoever builds this target builds the host and the default plugins with it, side by side.
+// Nothing of its own: a build of this target builds the host and the default plugins, side by side.
