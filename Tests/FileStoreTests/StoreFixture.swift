@@ -1,3 +1,4 @@
+import CLinux
 import FileStore
 import FoundationEssentials
 import Glibc
