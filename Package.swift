@@ -75,7 +75,7 @@ let systemLibraries: [Target] = [
 ]
 
 let backendTargets: [Target] = backends.map { plugin in
-    var dependencies: [Target.Dependency] = ["LocalDataAPI"]
+    var dependencies: [Target.Dependency] = ["LocalDataPluginAPI"]
     let library = libraries[plugin]
     if let library { dependencies.append(.byName(name: library)) }
     if filekeepers.contains(plugin) { dependencies += ["DurableFiles", "CLinux", "ByteCoding"] }
@@ -91,7 +91,7 @@ let backendTargets: [Target] = backends.map { plugin in
 let entryTargets: [Target] = linkable.sorted().map { plugin in
     .target(
         name: entry(of: plugin),
-        dependencies: ["LocalDataAPI", .byName(name: plugin)],
+        dependencies: ["LocalDataPluginAPI", .byName(name: plugin)],
         path: "Sources/Backends/\(plugin)/Plugin",
         swiftSettings: settings)
 }
@@ -172,6 +172,7 @@ let package = Package(
     products: [
         .library(name: "LocalData", targets: ["LocalData"]),
         .library(name: "LocalDataAPI", targets: ["LocalDataAPI"]),
+        .library(name: "LocalDataPluginAPI", targets: ["LocalDataPluginAPI"]),
         .library(name: "LocalDataHost", targets: ["LocalDataHost"]),
         .library(name: "LocalDataTesting", targets: ["LocalDataTesting"]),
         .executable(name: "ld-host", targets: ["ld-host"]),
@@ -185,21 +186,28 @@ let package = Package(
         .target(name: "CChecksum", path: "Sources/LocalDataAPI/CChecksum"),
         .target(
             name: "DurableFiles",
-            dependencies: ["LocalDataAPI", "CLinux", "CChecksum", "ByteCoding"],
+            dependencies: ["LocalDataPluginAPI", "CLinux", "CChecksum", "ByteCoding"],
             path: "Sources/LocalDataAPI/DurableFiles",
             swiftSettings: settings),
         .target(
             name: "ServerAccess",
-            dependencies: ["LocalDataAPI", "CLinux", "DurableFiles"],
+            dependencies: ["LocalDataPluginAPI", "CLinux", "DurableFiles"],
             path: "Sources/LocalDataAPI/ServerAccess",
             swiftSettings: settings),
         .target(name: "ByteCoding", path: "Sources/LocalDataAPI/ByteCoding", swiftSettings: settings),
         .target(name: "JSON", path: "Sources/LocalDataAPI/JSON", swiftSettings: settings),
         .target(
+            name: "LocalDataPluginAPI",
+            dependencies: ["CLocalData"],
+            path: "Sources/LocalDataAPI/Plugin",
+            swiftSettings: settings),
+        .target(
             name: "LocalDataAPI",
-            dependencies: ["CLocalData", "ByteCoding"],
+            dependencies: ["LocalDataPluginAPI", "CLocalData", "ByteCoding"],
             path: "Sources/LocalDataAPI",
-            exclude: ["CLocalData", "CLinux", "CChecksum", "DurableFiles", "ByteCoding", "JSON", "ServerAccess"],
+            exclude: [
+                "CLocalData", "CLinux", "CChecksum", "Plugin", "DurableFiles", "ByteCoding", "JSON", "ServerAccess",
+            ],
             swiftSettings: settings),
         .target(
             name: "LinkedStores",
@@ -295,7 +303,7 @@ let package = Package(
         .testTarget(
             name: "LocalDataHostTests",
             dependencies: lowerFloors + [
-                "HostClients", "LocalDataHost", "LocalDataAPI", "DurableFiles", "ByteCoding",
+                "HostClients", "LocalDataHost", "LocalDataAPI", "LocalDataPluginAPI", "DurableFiles", "ByteCoding",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -154,6 +154,7 @@ struct DocumentTests {
         if path.hasPrefix("Sources/ld-host/Host/") { return "Host\(parts[3])" }
         if path.hasPrefix("Sources/ld-host/CommandLine/") { return "ld-host" }
         if path.hasPrefix("Sources/LocalDataAPI/DurableFiles/") { return parts[2] }
+        if path.hasPrefix("Sources/LocalDataAPI/Plugin/") { return "LocalDataPluginAPI" }
         return path.hasPrefix("Sources/Backends/") ? parts[2] : parts[1]
     }
 }

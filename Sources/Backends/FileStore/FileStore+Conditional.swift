@@ -1,6 +1,6 @@
 import ByteCoding
 import DurableFiles
-package import LocalDataAPI
+package import LocalDataPluginAPI
 import Synchronization
 
 /// A value's revision is the number that its write has recorded, with the file's size and modification time, so that an

@@ -1,5 +1,5 @@
 import DurableFiles
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 /// A value's attribute says when it expires. Where the file system keeps no attributes, no value can expire.
 extension FileStore: ExpiringBackend {

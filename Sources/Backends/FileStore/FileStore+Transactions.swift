@@ -1,5 +1,5 @@
 import DurableFiles
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 /// Transactions keep their changes in memory until they commit, so nobody waits for an open transaction. The commit is
 /// a batch that is applied only if every file that the transaction has read is unchanged.

@@ -1,7 +1,7 @@
 package import DurableFiles
 import FoundationEssentials
 internal import Glibc
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 /// Keeps every value in its own file, whose content is exactly the value.
 ///

@@ -1,5 +1,5 @@
 import DurableFiles
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 import Synchronization
 
 /// An open transaction: the states of the files that it has read, and its changes, in memory.

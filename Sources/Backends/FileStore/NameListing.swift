@@ -1,6 +1,6 @@
 import DurableFiles
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 import Synchronization
 
 /// Lists names in order, page by page, without listing the folder again for each page. Names that were found beyond a

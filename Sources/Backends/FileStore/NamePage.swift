@@ -1,5 +1,5 @@
 import DurableFiles
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// The smallest names of a listing, by their UTF-8 bytes, each once. Holds at most twice as many as it keeps.
 struct NamePage {

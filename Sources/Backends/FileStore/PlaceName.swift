@@ -1,5 +1,5 @@
 import DurableFiles
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// The spelling of a namespace as a folder below a store's root: `<domain>`, or `<domain>@<scope>`.
 ///

@@ -1,5 +1,5 @@
 import DurableFiles
-import LocalDataAPI
+import LocalDataPluginAPI
 import Synchronization
 
 /// The folders in use, so that all keys of a namespace share one. A folder is closed with its last key, or when four

@@ -1,7 +1,7 @@
 import DurableFiles
 import FoundationEssentials
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// The part of a file's record that reading its value needs.
 struct RecordedContent: AttributeReading {

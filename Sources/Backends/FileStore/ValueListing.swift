@@ -1,6 +1,6 @@
 import DurableFiles
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// Lists the folders of a store. Entries without a canonical spelling do not belong to the store and are left out, and
 /// so is the database that the SQLite store keeps in a folder.

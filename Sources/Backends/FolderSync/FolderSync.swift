@@ -1,6 +1,6 @@
 import DurableFiles
 package import FoundationEssentials
-package import LocalDataAPI
+package import LocalDataPluginAPI
 import Synchronization
 
 /// Carries records in a folder that another program copies between machines, such as Syncthing or rclone, or that they

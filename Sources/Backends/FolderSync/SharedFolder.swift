@@ -1,7 +1,7 @@
 import ByteCoding
 import DurableFiles
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 import Synchronization
 
 /// The folder that all writers share, each with a subfolder of its name.

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 internal import Synchronization
 
 /// The cell of one value. Cells have their own locks, so that different keys never wait for each other.

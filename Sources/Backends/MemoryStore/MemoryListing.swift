@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// The cells of a namespace in the order of their names, so that a page costs what it holds and not what the namespace
 /// does.

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-package import LocalDataAPI
+package import LocalDataPluginAPI
 internal import Synchronization
 
 /// Keeps values in memory for the life of the process. The smallest real store, and the model for others.

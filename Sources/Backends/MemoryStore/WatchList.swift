@@ -1,4 +1,4 @@
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 internal import Synchronization
 
 /// The watches of a store. While there are none, a change only reads one number.

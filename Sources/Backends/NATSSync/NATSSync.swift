@@ -1,5 +1,5 @@
 package import FoundationEssentials
-package import LocalDataAPI
+package import LocalDataPluginAPI
 internal import Synchronization
 
 /// Carries records through a key-value bucket of a NATS server with JetStream.

@@ -1,5 +1,5 @@
 internal import COpenSSL
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// A cipher under one key and nonce.
 ///

@@ -1,5 +1,5 @@
 internal import COpenSSL
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// Ed25519, RFC 8032. Keys are in OpenSSL's own memory during a call and are overwritten there.
 enum Ed25519 {

@@ -1,5 +1,5 @@
 internal import COpenSSL
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// HKDF, RFC 5869, over OpenSSL's SHA-256 or SHA-512.
 ///

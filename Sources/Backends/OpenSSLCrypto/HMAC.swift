@@ -1,5 +1,5 @@
 internal import COpenSSL
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// HMAC, RFC 2104, over the calling thread's digest.
 struct HMAC {

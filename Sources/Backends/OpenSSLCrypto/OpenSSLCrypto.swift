@@ -1,6 +1,6 @@
 internal import COpenSSL
 internal import Glibc
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 /// A crypto provider that uses OpenSSL 3, with the algorithms of its default library context.
 ///

@@ -1,5 +1,5 @@
 internal import COpenSSL
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// OpenSSL as a library: its initialization, and its error queues per thread.
 enum OpenSSLLibrary {

@@ -1,6 +1,6 @@
 internal import COpenSSL
 internal import Glibc
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// SHA-256 or SHA-512 in a context that each thread creates once and reuses.
 struct SHA2 {

@@ -1,5 +1,5 @@
 internal import COpenSSL
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// X25519, RFC 7748. Keys are in OpenSSL's own memory during a call and are overwritten there.
 enum X25519 {

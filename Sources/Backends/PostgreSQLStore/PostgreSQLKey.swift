@@ -1,5 +1,5 @@
 internal import Glibc
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// A resolved address, with the name's bytes ready to be sent.
 package final class PostgreSQLKey: Sendable {

@@ -1,7 +1,7 @@
 internal import DurableFiles
 internal import FoundationEssentials
 internal import Glibc
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 extension PostgreSQLStore: BatchBackend {
     package func apply(_ changes: [StorageChange<PostgreSQLKey>]) throws {

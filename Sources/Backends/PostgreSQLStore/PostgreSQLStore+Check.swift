@@ -1,5 +1,5 @@
 internal import DurableFiles
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// Compares each value with its checksum, and looks for pieces that belong to no value. The server's own structures are
 /// the business of its tools, such as pg_amcheck.

@@ -1,4 +1,4 @@
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 extension PostgreSQLStore: ConditionalBackend {
     package func get(_ key: PostgreSQLKey, _ deliver: (UInt64, ValueAttributes, RawSpan) -> Void) throws -> Bool {

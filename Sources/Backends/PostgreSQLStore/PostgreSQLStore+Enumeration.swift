@@ -1,4 +1,4 @@
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 extension PostgreSQLStore: EnumerableBackend {
     package func forEachName(

@@ -1,4 +1,4 @@
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 /// Values expire by the server's clock, which is one for all who share it.
 extension PostgreSQLStore: ExpiringBackend {

@@ -1,5 +1,5 @@
 internal import ByteCoding
-package import LocalDataAPI
+package import LocalDataPluginAPI
 internal import ServerAccess
 
 /// Locks are the server's advisory locks, by a number that is computed from schema, namespace and name. Each uses a

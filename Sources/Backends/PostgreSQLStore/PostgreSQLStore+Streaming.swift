@@ -1,4 +1,4 @@
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 extension PostgreSQLStore: StreamingBackend {
     /// Uses a connection and a transaction until the value has been passed.

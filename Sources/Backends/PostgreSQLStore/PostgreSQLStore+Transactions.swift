@@ -1,4 +1,4 @@
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 /// Transactions keep their changes in memory until they commit, so nobody waits for an open transaction and it uses no
 /// connection. The commit is refused if a value that it read or changed has changed since.

@@ -1,6 +1,6 @@
 internal import DurableFiles
 internal import Glibc
-package import LocalDataAPI
+package import LocalDataPluginAPI
 internal import ServerAccess
 
 /// Keeps values in a PostgreSQL database, which many machines can share.

@@ -1,6 +1,6 @@
 internal import DurableFiles
 internal import Glibc
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// What a value's row says about it.
 struct ValueRow {

@@ -1,4 +1,4 @@
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// Consecutive new values of one namespace with the same attributes: one statement inserts several of them, at little
 /// more than half the cost.

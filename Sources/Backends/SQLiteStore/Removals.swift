@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 import Glibc
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// Consecutive removals of values with marks, in the order of their names: if the table contains nothing between them,
 /// one statement makes them.

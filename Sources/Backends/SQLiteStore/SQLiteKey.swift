@@ -1,4 +1,4 @@
-import LocalDataAPI
+import LocalDataPluginAPI
 import Synchronization
 
 /// The name of a value in a change.

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 import Glibc
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 extension SQLiteStore: BatchBackend {
     package func apply(_ changes: [StorageChange<SQLiteKey>]) throws {

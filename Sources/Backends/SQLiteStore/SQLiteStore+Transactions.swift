@@ -1,5 +1,5 @@
 import Glibc
-package import LocalDataAPI
+package import LocalDataPluginAPI
 import Synchronization
 
 /// Transactions keep their changes in memory until they commit, so nobody waits for an open transaction. All reads are

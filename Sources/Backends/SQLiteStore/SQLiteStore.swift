@@ -1,4 +1,4 @@
-package import LocalDataAPI
+package import LocalDataPluginAPI
 import Synchronization
 
 /// Keeps values in a SQLite database: many small values in one file.

@@ -1,6 +1,6 @@
 import DurableFiles
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// Collects a value that arrives in pieces: in memory up to the size of one piece, beyond that in an unnamed file.
 final class Spool {

@@ -1,4 +1,4 @@
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// The plugin's entry function.
 @c(localdata_plugin_v1)

@@ -1,4 +1,4 @@
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 extension SecretStore {
     /// The items at one address: the one that counts, and the others.

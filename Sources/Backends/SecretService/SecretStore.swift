@@ -1,6 +1,6 @@
 internal import CSecret
 internal import Glibc
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 /// Keeps values in the desktop's keyring: gnome-keyring, KWallet, KeePassXC or any other service that implements
 /// org.freedesktop.secrets, over libsecret.

@@ -1,5 +1,5 @@
 internal import CSodium
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// Argon2id, RFC 9106, within libsodium's limits: one lane, salts of 16 bytes, whole KiB of memory.
 struct Argon2id {

@@ -1,5 +1,5 @@
 internal import CSodium
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// Ed25519, RFC 8032. libsodium calls the private key a seed; its own private keys are seed and public key.
 enum Ed25519 {

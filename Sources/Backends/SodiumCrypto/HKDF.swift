@@ -1,5 +1,5 @@
 internal import CSodium
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// HKDF, RFC 5869, over libsodium's HMAC.
 enum HKDF<HMAC: SodiumHMAC> {

@@ -1,5 +1,5 @@
 internal import CSodium
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// PBKDF2, RFC 8018, over libsodium's HMAC, since libsodium lacks PBKDF2.
 ///

@@ -1,5 +1,5 @@
 internal import CSodium
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// libsodium's detached calls for one cipher, key, nonce and data. They return 0 on success.
 struct SodiumCipher {

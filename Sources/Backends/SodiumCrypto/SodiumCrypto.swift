@@ -1,5 +1,5 @@
 internal import CSodium
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 /// A crypto provider that uses libsodium.
 ///

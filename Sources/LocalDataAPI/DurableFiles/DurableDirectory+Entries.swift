@@ -1,5 +1,5 @@
 import Glibc
-package import LocalDataAPI
+package import LocalDataPluginAPI
 import Synchronization
 
 extension DurableDirectory {

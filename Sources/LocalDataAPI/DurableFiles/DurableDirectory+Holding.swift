@@ -1,5 +1,5 @@
 import Glibc
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 extension DurableDirectory {
     /// The result of trying to hold a file.

@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-package import LocalDataAPI
+package import LocalDataPluginAPI
 import Synchronization
 
 extension DurableDirectory {

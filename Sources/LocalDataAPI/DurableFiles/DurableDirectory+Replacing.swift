@@ -1,5 +1,5 @@
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 extension DurableDirectory {
     /// Replaces or creates a file with `bytes` as its whole content.

@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 import Synchronization
 
 extension DurableDirectory {

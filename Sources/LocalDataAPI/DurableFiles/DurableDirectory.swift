@@ -1,5 +1,5 @@
 import Glibc
-package import LocalDataAPI
+package import LocalDataPluginAPI
 import Synchronization
 
 /// A folder whose files are replaced and removed durably, and read whole.

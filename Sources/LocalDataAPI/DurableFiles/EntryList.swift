@@ -1,5 +1,5 @@
 import Glibc
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// The entries of an open folder, one by one; see readdir(3).
 struct EntryList: ~Copyable {

@@ -1,5 +1,5 @@
 import Glibc
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 /// An exclusive lock on a folder itself, among the processes of this machine. It needs no file, so nothing of it is
 /// copied with the folder's content. It ends when this value goes out of scope or the process ends in any way.

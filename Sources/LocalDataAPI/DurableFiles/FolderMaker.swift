@@ -1,5 +1,5 @@
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// Creates folders that survive a power loss.
 package enum FolderMaker {

@@ -1,7 +1,7 @@
 // For _PC_NAME_MAX, which a release build does not find in Glibc.
 import CLinux
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// The absolute path of a folder: a root, and the names of folders below it.
 ///

@@ -1,5 +1,5 @@
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// Descends from `/`, folder by folder, opening each in the previous one.
 struct FolderWalk: ~Copyable {

@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 /// Files that are written at their end and read from any place, such as logs.
 extension DurableDirectory {

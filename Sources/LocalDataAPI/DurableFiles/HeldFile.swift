@@ -1,5 +1,5 @@
 import Glibc
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 /// A file of a ``DurableDirectory`` that one owner holds, until this value goes out of scope or the process ends in any
 /// way.

@@ -1,5 +1,5 @@
 package import Glibc
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 /// What a new file has to be as the file system shows it, whatever this process has asked for: a file system may give
 /// all files one mode or one owner. A file that a later call would refuse, or that others could read, is refused before

@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 /// An open file, until it goes out of scope.
 ///

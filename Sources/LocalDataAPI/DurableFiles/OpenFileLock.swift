@@ -1,5 +1,5 @@
 import Glibc
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 /// The lock of a whole open file for writing: see fcntl(2).
 package enum OpenFileLock {

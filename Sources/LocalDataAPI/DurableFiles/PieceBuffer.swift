@@ -1,5 +1,5 @@
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// Combines pieces of any size into writes of a fixed one.
 final class PieceBuffer {

@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 /// Errors of file operations. Their hints fit whatever the files are for.
 extension StorageError {

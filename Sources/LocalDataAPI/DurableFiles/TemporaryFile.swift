@@ -1,5 +1,5 @@
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// A new file without a final name yet, in the `.tmp` folder of a directory or beside the file that it will replace. It
 /// is removed with this value unless it is published.

@@ -117,17 +117,4 @@ struct JSONCoders: Sendable {
 }
 
 /// Bytes that should be UTF-8 but are not.
-struct TextFault: Error {}
-
-/// The project's one way of writing JSON: sorted keys, unescaped slashes.
-enum JSONCoding {
-    static func encode(_ value: some Encodable) throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try encoder.encode(value)
-    }
-
-    static func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-        try JSONDecoder().decode(type, from: data)
-    }
-}
+struct TextFault: CodingFault { var account: String { "they are not UTF-8" } }

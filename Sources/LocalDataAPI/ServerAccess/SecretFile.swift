@@ -1,7 +1,7 @@
 internal import CLinux
 internal import DurableFiles
 internal import Glibc
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 /// A file that holds a secret and nothing else, such as a systemd credential. It is read at each connection, so that a
 /// new secret needs no restart.

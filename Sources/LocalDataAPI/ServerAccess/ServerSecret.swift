@@ -1,4 +1,4 @@
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 /// A secret that a server asks for: a file that holds it, or the text that the host has given.
 package enum ServerSecret: Sendable {

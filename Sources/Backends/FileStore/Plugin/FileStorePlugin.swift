@@ -1,5 +1,5 @@
 internal import FileStore
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// The plugin's entry function.
 @c(localdata_plugin_v1)

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import LocalDataAPI
+import LocalDataPluginAPI
 import Synchronization
 
 /// Changes that one call publishes, and what came of it.

@@ -1,7 +1,7 @@
 import DurableFiles
 import FoundationEssentials
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 import Synchronization
 
 /// Publishes the records of one writer. The calls of several threads are written together, with one fdatasync(2).

@@ -1,6 +1,6 @@
 import ByteCoding
 import FoundationEssentials
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// How far a reader has come, as bytes for the host: for each writer the segments that it read last.
 ///

@@ -1,6 +1,6 @@
 import DurableFiles
 import FoundationEssentials
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// One fetch: what each writer's folder has, and how far it has been read.
 final class Reading {

@@ -1,5 +1,5 @@
 import DurableFiles
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// What a frame of a segment does.
 enum FrameKind: UInt8, Sendable {

@@ -1,6 +1,6 @@
 import DurableFiles
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// Reads the frames of a segment, one by one, through a buffer of 256 KiB, or the largest frame's size.
 final class FrameReader {

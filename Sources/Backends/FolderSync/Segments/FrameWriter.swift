@@ -1,6 +1,6 @@
 import DurableFiles
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// Appends frames to a segment through a buffer of 256 KiB.
 final class FrameWriter {

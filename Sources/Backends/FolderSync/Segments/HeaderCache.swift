@@ -1,5 +1,5 @@
 import DurableFiles
-import LocalDataAPI
+import LocalDataPluginAPI
 import Glibc
 import Synchronization
 

@@ -1,6 +1,6 @@
 import ByteCoding
 import DurableFiles
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// What a segment's file begins with.
 ///

@@ -1,7 +1,7 @@
 import CLinux
 import DurableFiles
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 import Synchronization
 
 /// The thread that notifies the subscriptions of a folder, one notice after the other. What happens during a notice

@@ -1,7 +1,7 @@
 import CLinux
 import DurableFiles
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 import Synchronization
 
 /// What ends a subscription.

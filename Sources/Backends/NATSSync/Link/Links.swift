@@ -1,4 +1,4 @@
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 internal import Synchronization
 
 /// The links of a transport: one at a time, and another one when it was lost.

@@ -1,7 +1,7 @@
 internal import CNATS
 internal import FoundationEssentials
 internal import Glibc
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// A connection of the library, driven from outside as by an event loop. One thread uses it.
 ///

@@ -1,6 +1,6 @@
 internal import CNATS
 internal import Glibc
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 internal import ServerAccess
 internal import Synchronization
 

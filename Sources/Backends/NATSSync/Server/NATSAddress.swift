@@ -1,6 +1,6 @@
 internal import CNATS
 internal import Glibc
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 internal import ServerAccess
 
 /// A server of the option, such as `tls://nats.example:4222`.

@@ -1,4 +1,4 @@
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 internal import ServerAccess
 
 /// What an operator should know of a server: whether a power loss may take away what it has acknowledged.

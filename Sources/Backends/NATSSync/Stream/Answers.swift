@@ -1,4 +1,4 @@
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// An error in an answer of JetStream.
 struct APIError: Decodable {

@@ -1,4 +1,4 @@
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 extension LinkSession {
     /// Finds the stream, or creates it, and checks that it keeps what it gets; once for each link.

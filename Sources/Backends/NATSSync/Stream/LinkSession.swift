@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 internal import ServerAccess
 
 /// A call's use of a link: requests and their answers.

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// Records that are being published, in order.
 ///

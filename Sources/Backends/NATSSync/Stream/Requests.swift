@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// A bucket's names in JetStream.
 struct BucketNames: Sendable {

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 internal import ServerAccess
 
 /// One fetch: what the stream has behind a position, in pieces, through a consumer that ends with it.

@@ -1,4 +1,4 @@
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// How a stream is configured; an optional part is not in every version of the server.
 struct StreamConfiguration: Codable {

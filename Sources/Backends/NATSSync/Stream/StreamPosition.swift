@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// A position in a stream: `CREATED/GENERATION/SEQUENCE/TIME`.
 ///

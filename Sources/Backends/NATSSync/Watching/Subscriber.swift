@@ -1,4 +1,4 @@
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 internal import Synchronization
 
 /// Who gets notices until the end of the subscription.

@@ -1,5 +1,5 @@
 internal import DurableFiles
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 internal import ServerAccess
 
 /// A value that arrives in pieces. It stays in memory up to 1 MiB; a larger one is sent in parts of that size.

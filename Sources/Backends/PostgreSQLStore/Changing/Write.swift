@@ -1,6 +1,6 @@
 internal import DurableFiles
 internal import Glibc
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// A change of one value, with what it requires of the stored one.
 struct Write {

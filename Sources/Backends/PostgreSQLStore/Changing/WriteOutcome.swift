@@ -1,5 +1,5 @@
 internal import Glibc
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 internal import ServerAccess
 
 /// What became of changes whose answer is missing because the connection was lost.

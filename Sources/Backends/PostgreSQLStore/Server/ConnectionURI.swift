@@ -1,6 +1,6 @@
 internal import CPostgreSQL
 internal import Glibc
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 internal import ServerAccess
 
 /// A connection URI of libpq, without secrets. Errors never quote it: it may contain a password by mistake.

@@ -1,4 +1,4 @@
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 internal import ServerAccess
 
 /// The only link of a frozen store: in a transaction that sees one moment, from its first use to the end of the store.

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 internal import ServerAccess
 internal import Synchronization
 

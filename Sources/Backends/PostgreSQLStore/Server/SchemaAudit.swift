@@ -1,4 +1,4 @@
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// Looks for what other roles could have put into the schema. The server runs triggers, rules, defaults and other
 /// expressions of a table as the role that uses the table, also if another wrote them: a role that owns the schema, a

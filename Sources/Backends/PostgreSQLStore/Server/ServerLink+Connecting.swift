@@ -1,6 +1,6 @@
 internal import CPostgreSQL
 internal import Glibc
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 internal import ServerAccess
 
 /// Connecting without telling a password to a program that only listens in a server's place.

@@ -1,5 +1,5 @@
 internal import CPostgreSQL
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 internal import ServerAccess
 
 /// A connection that notices the changes of others. A standby sends no notifications, and its copy of the sequence is

@@ -1,4 +1,4 @@
-package import LocalDataAPI
+package import LocalDataPluginAPI
 internal import Synchronization
 
 /// The watches of a store. This store's changes are reported at once, with their names. Those of others are reported

@@ -1,6 +1,6 @@
 internal import CPostgreSQL
 internal import Glibc
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 internal import ServerAccess
 internal import Synchronization
 

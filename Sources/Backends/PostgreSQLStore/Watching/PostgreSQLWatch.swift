@@ -1,4 +1,4 @@
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 internal import Synchronization
 
 /// A watch on a namespace.

@@ -1,7 +1,7 @@
 import CSQLite
 import DurableFiles
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// A running change of a database: a connection with an exclusive write transaction.
 final class ChangeTransaction {

@@ -1,5 +1,5 @@
 import CSQLite
-import LocalDataAPI
+import LocalDataPluginAPI
 import Synchronization
 
 /// A database file with its connections: any number for reading, one for writing.

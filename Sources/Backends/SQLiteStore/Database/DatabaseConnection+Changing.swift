@@ -1,6 +1,6 @@
 import CSQLite
 import DurableFiles
-import LocalDataAPI
+import LocalDataPluginAPI
 
 extension DatabaseConnection {
     /// Begins an exclusive write transaction.

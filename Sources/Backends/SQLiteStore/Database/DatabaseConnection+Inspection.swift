@@ -1,4 +1,4 @@
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// Whether the file is a database of the store's.
 extension DatabaseConnection {

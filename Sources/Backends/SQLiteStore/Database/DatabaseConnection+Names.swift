@@ -1,5 +1,5 @@
 import DurableFiles
-import LocalDataAPI
+import LocalDataPluginAPI
 
 extension DatabaseConnection {
     // A statement for rows that cannot expire has no parameter for the time; binding it then has no effect.

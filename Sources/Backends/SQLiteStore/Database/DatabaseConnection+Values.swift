@@ -1,6 +1,6 @@
 import DurableFiles
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 extension DatabaseConnection {
     /// Passes a whole value; `false` if absent.

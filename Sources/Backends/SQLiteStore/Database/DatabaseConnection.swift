@@ -1,7 +1,7 @@
 import CSQLite
 import DurableFiles
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// A connection to a database. Its owner makes sure that only one thread uses it at a time.
 final class DatabaseConnection: @unchecked Sendable {

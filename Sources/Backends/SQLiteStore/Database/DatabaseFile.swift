@@ -1,7 +1,7 @@
 import CSQLite
 import DurableFiles
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// Creates a database file: atomically, so that no process ever sees a part of it, and only once if several processes
 /// create it at the same time.

@@ -1,5 +1,5 @@
 import CSQLite
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// The tables of a database, and its identification.
 enum Schema {

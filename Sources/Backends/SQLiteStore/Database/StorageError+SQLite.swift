@@ -1,7 +1,7 @@
 import CSQLite
 import DurableFiles
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 extension DatabaseConnection {
     /// The error of the last call, with SQLite's text for the code: its longer messages may quote stored data.

@@ -1,7 +1,7 @@
 import CLinux
 import DurableFiles
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// A file without a name, which disappears with its owner unless it is given one. Mode 0600, or 0660 in a folder that
 /// belongs to a group (set-group-ID and writable for it).

@@ -1,5 +1,5 @@
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 import Synchronization
 
 /// The watches of a database. While there are any, a thread checks once a second whether another process has changed

@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 import Synchronization
 
 /// A thread that checks once a second whether another process has changed a database.

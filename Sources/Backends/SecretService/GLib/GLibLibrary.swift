@@ -1,5 +1,5 @@
 internal import CSecret
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 internal import Synchronization
 
 /// GLib as a library.

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// The attributes that identify an item: lookups compare them byte for byte, and they are not secret.
 ///

@@ -1,4 +1,4 @@
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 /// An address, with the attributes and the label of its item.
 package struct SecretKey: Sendable {

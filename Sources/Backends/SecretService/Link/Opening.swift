@@ -1,6 +1,6 @@
 internal import CSecret
 internal import Glibc
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// An attempt to connect and then to open a session, on its own thread: parts of it cannot be interrupted, and its
 /// callers have deadlines.

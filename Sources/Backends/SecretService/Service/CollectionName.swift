@@ -1,4 +1,4 @@
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// The collection of the service that a store keeps its items in.
 enum CollectionName: Sendable {

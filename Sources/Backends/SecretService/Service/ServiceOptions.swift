@@ -1,4 +1,4 @@
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// The options of a store.
 struct ServiceOptions: Sendable {

@@ -1,4 +1,4 @@
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 extension StorageError {
     /// Converts a failure on the bus into the store's error.

@@ -1,5 +1,5 @@
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// The folders that a batch's journal may make this process change, given who else could have written the journal.
 ///

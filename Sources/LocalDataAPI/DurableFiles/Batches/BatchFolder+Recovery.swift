@@ -1,6 +1,6 @@
 internal import ByteCoding
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 extension BatchFolder {
     /// Completes the committed batch, if there is one. The caller has the lock, so its owner is dead.

@@ -1,5 +1,5 @@
 import Glibc
-package import LocalDataAPI
+package import LocalDataPluginAPI
 import Synchronization
 
 /// Applies batches of changes to files below a root and in folders elsewhere, all or none, even across a crash.

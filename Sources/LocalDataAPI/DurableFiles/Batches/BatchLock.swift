@@ -1,5 +1,5 @@
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// The lock of a root's batches, held while a process commits or completes one. It ends when this value goes out of
 /// scope or the process ends in any way. See flock(2).

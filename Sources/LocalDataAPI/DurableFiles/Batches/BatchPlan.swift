@@ -1,5 +1,5 @@
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// A batch before its commit: one change per file, and the folders that they need.
 struct BatchPlan {

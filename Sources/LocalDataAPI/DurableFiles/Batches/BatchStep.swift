@@ -1,5 +1,5 @@
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// What a batch does with one file. A step may be repeated with the same result as long as nobody else has changed the
 /// file.

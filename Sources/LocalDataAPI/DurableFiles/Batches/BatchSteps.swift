@@ -1,4 +1,4 @@
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// The steps of a committed batch, grouped by location.
 struct BatchSteps {

@@ -1,5 +1,5 @@
 internal import ByteCoding
-internal import LocalDataAPI
+internal import LocalDataPluginAPI
 
 /// One change in a batch of files.
 package struct FileChange {

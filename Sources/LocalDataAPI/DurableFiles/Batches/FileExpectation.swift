@@ -1,6 +1,6 @@
 internal import ByteCoding
 internal import Glibc
-package import LocalDataAPI
+package import LocalDataPluginAPI
 
 /// The state of a file at some moment. A batch is applied only if the file still has it.
 package struct FileExpectation: Sendable {

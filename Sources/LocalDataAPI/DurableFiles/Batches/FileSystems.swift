@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// The properties of a file system, by its magic number; see statfs(2).
 package enum FileSystemKind {

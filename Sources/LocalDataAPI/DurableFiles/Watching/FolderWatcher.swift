@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-package import LocalDataAPI
+package import LocalDataPluginAPI
 import Synchronization
 
 /// The thread that notifies all watches of the process, and the folders that they need.

@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// The system's queue of events in folders; see inotify(7). Used until the process ends.
 struct NotificationQueue: Sendable {

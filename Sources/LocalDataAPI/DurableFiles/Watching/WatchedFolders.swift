@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 
 /// The folders in the queue and their roles in the watches.
 struct WatchedFolders {

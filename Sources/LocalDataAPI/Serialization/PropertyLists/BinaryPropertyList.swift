@@ -147,9 +147,10 @@ extension BinaryPropertyList {
 }
 
 /// Why bytes are not decoded as a property list. It contains no value.
-package struct PropertyListFault: Error {
+package struct PropertyListFault: CodingFault {
     /// The reason, to follow "it" or "the value".
     package let message: String
+    package var account: String { "it \(message)" }
 
     /// The deepest nesting of lists and dictionaries, the same as of `JSONDecoder`.
     package static let deepest = 512

@@ -1,8 +1,8 @@
 import CLocalData
 import Testing
 @testable import HostPlugins
-@testable import LocalDataAPI
 @testable import LocalDataHost
+@testable import LocalDataPluginAPI
 
 /// A struct of a later minor version: it has further members at the end, which this side knows.
 struct Later<Known> {

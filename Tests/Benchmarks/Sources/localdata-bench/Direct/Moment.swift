@@ -1,1 +1,1 @@
-../../../../../Sources/LocalDataAPI/Components/Moment.swift
+../../../../../Sources/LocalDataAPI/Plugin/Components/Moment.swift

@@ -86,7 +86,7 @@ extension StorageAddress {
         }
     }
 
-    static func escaped(scope: String) -> String {
+    package static func escaped(scope: String) -> String {
         guard scope.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "%") }) else { return scope }
         return scope.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%25")
             .split(separator: "/", omittingEmptySubsequences: false).joined(separator: "%2F")

@@ -20,7 +20,7 @@ public enum Plugin {
     public struct Component {
         let make: () -> UnsafePointer<ld_component>
 
-        private init(
+        package init(
             _ kind: Int32, _ info: @escaping @autoclosure () -> ComponentInfo,
             open: @escaping (ComponentOptions, HostServices) throws -> UnsafeRawPointer
         ) {
@@ -57,13 +57,6 @@ public enum Plugin {
         public static func sync<Transport: SyncTransport>(_ transport: Transport.Type) -> Component {
             Component(LD_KIND_SYNC, transport.component) {
                 UnsafeRawPointer(try SyncExport(Transport(options: $0, host: $1)).table)
-            }
-        }
-
-        /// A migration pack.
-        public static func migrations<Pack: MigrationPack>(_ pack: Pack.Type) -> Component {
-            Component(LD_KIND_MIGRATION, pack.component) {
-                UnsafeRawPointer(try MigrationExport(Pack(options: $0, host: $1)).table)
             }
         }
     }

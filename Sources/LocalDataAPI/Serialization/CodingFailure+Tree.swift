@@ -4,91 +4,25 @@
     internal import Foundation
 #endif
 
-/// Where and why coding failed: the member, what was expected there, and the kind of what was found. Never the value,
-/// which may be a secret.
-struct CodingFailure: CustomStringConvertible {
-    let description: String
-    /// Whether the value as a whole was refused, rather than something in it.
-    let isAtTop: Bool
-
-    init(_ error: any Error) { self.init(error, in: nil) }
-
+/// What a decoder's error says once the bytes have been read as a tree.
+extension CodingFailure {
     /// - Parameters:
     ///   - data: The bytes that were not decoded.
     ///   - format: Their format.
     ///   - decode: What has failed, for other bytes.
     init(_ error: any Error, in data: Data, as format: SerializerFormat, decode: (Data) throws -> Void) {
-        let tree = try? ValueTree.read(data, as: format)
-        if case DecodingError.dataCorrupted(let context) = error, context.codingPath.isEmpty, format == .json, let tree,
+        guard let tree = try? ValueTree.read(data, as: format) else {
+            self.init(error)
+            return
+        }
+        var reason = error
+        if case DecodingError.dataCorrupted(let context) = error, context.codingPath.isEmpty, format == .json,
             let number = Self.firstNumber(refusedIn: tree, by: decode)
         {
-            self.init(number, in: tree)
-        } else {
-            self.init(error, in: tree)
+            reason = number
         }
+        self.init(reason) { tree.value(at: $0)?.kind }
     }
-
-    private init(_ error: any Error, in tree: ValueTree?) {
-        var path: [any CodingKey] = []
-        let (text, isFound): (String, Bool)
-        switch error {
-        case DecodingError.typeMismatch(let type, let context):
-            path = context.codingPath
-            (text, isFound) = ("expected \(type) at \(Self.text(path))", true)
-        case DecodingError.valueNotFound(let type, let context):
-            path = context.codingPath
-            (text, isFound) = ("no \(type) at \(Self.text(path))", false)
-        case DecodingError.keyNotFound(let key, let context):
-            path = context.codingPath
-            (text, isFound) = ("no member '\(key.stringValue)' at \(Self.text(path))", false)
-        case DecodingError.dataCorrupted(let context):
-            path = context.codingPath
-            let expected = Self.expected(in: context.debugDescription)
-            isFound = tree != nil
-            // A type may also refuse bytes that are well formed.
-            text =
-                if let expected { "expected \(expected) at \(Self.text(path))" } else if path.isEmpty, tree == nil {
-                    "not well formed at \(Self.text(path))"
-                } else { "a value that its type refuses at \(Self.text(path))" }
-        case EncodingError.invalidValue(let value, let context):
-            path = context.codingPath
-            (text, isFound) = ("\(withArticle(type(of: value))) at \(Self.text(path)) cannot be encoded", false)
-        case let fault as PropertyListFault: (text, isFound) = ("it \(fault.message)", false)
-        case is TextFault: (text, isFound) = ("they are not UTF-8", false)
-        default: (text, isFound) = ("\(type(of: error))", false)
-        }
-        let found = isFound ? tree?.value(at: path) : nil
-        description = text + (found.map { ", found \($0.kind)" } ?? "")
-        isAtTop = path.isEmpty
-    }
-
-    private static func text(_ keys: [any CodingKey]) -> String {
-        keys.isEmpty ? "the top" : keys.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
-    }
-}
-
-/// What the decoders of Foundation and of Swift say only in words.
-extension CodingFailure {
-    /// What was expected instead of a value that has the right kind.
-    private static func expected(in text: String) -> String? {
-        // Of `Cannot initialize Theme from invalid String value auto`, the value stays out.
-        if let range = text.firstRange(of: " from invalid "), text.hasPrefix(enumeration) {
-            return "a case of \(text[..<range.lowerBound].dropFirst(enumeration.count))"
-        }
-        if let range = text.firstRange(of: " does not fit in ") {
-            return "\(text[range.upperBound...].prefix { $0.isLetter || $0.isNumber })"
-        }
-        return formats[text]
-    }
-
-    private static let enumeration = "Cannot initialize "
-
-    private static let formats = [
-        "Attempted to decode UUID from invalid UUID string.": "a UUID",
-        "Invalid URL string.": "a URL",
-        "Encountered Data is not valid Base64.": "Data in base64",
-        "Expected date string to be ISO8601-formatted.": "a date in ISO 8601",
-    ]
 
     /// The first number that a JSON decoder refuses since the type has no such value, as a mismatch. The decoder itself
     /// reports it as invalid JSON, without its place: so it gets a text in its place, and says what it expected there.
