@@ -220,9 +220,15 @@ let package = Package(
             path: "Sources/ld-host/Umbrella",
             swiftSettings: settings),
         .target(
+            name: "ConformanceKit",
+            dependencies: ["HostPlugins", "HostGround", "LocalDataAPI", "CLocalData"],
+            path: "Sources/ld-host/Testing/Conformance",
+            swiftSettings: settings),
+        .target(
             name: "LocalDataTesting",
-            dependencies: ["LocalDataHost", "LocalDataAPI", "CLocalData"],
+            dependencies: ["ConformanceKit", "LocalDataHost", "LocalDataAPI"],
             path: "Sources/ld-host/Testing",
+            exclude: ["Conformance"],
             swiftSettings: settings),
         .target(
             name: "HostClients",
@@ -232,7 +238,7 @@ let package = Package(
         .executableTarget(
             name: "ld-host",
             dependencies: [
-                "HostClients", "LinkedStores", "LocalDataHost", "LocalDataAPI", "LocalDataTesting", "MigrationManifest",
+                "ConformanceKit", "HostClients", "LinkedStores", "LocalDataHost", "LocalDataAPI", "MigrationManifest",
                 "DurableFiles", "JSON",
             ],
             path: "Sources/ld-host/CommandLine",

@@ -1,6 +1,6 @@
+internal import ConformanceKit
 internal import LocalDataAPI
 internal import LocalDataHost
-internal import LocalDataTesting
 
 /// A command line, taken apart.
 struct Invocation {

@@ -1,9 +1,9 @@
+internal import ConformanceKit
 internal import FoundationEssentials
 internal import Glibc
 internal import HostClients
 internal import LocalDataAPI
 internal import LocalDataHost
-internal import LocalDataTesting
 
 /// The command line of LocalData.
 @main

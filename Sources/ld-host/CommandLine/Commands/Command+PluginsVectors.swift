@@ -1,7 +1,7 @@
+internal import ConformanceKit
 internal import FoundationEssentials
 internal import LocalDataAPI
 internal import LocalDataHost
-internal import LocalDataTesting
 
 extension Command {
     static let pluginsVectors = Command(
