@@ -101,7 +101,7 @@ let entryTargets: [Target] = linkable.sorted().map { plugin in
 let floors: [(folder: String, below: [String])] = [
     ("Ground", []),
     ("Plugins", ["Ground"]),
-    ("Sync", ["Ground", "Plugins"]),
+    ("Sync", ["Ground"]),
     ("Sealing", ["Ground", "Plugins"]),
     ("Stores", ["Ground", "Plugins", "Sealing"]),
     ("Migration", ["Ground", "Plugins", "Sync", "Sealing", "Stores"]),

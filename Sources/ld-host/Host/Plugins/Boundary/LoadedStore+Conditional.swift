@@ -1,5 +1,6 @@
 internal import CLocalData
 package import FoundationEssentials
+internal import HostGround
 package import LocalDataAPI
 
 /// A value as a store keeps it, with the revision and the attributes of the same write.

@@ -1,5 +1,6 @@
 package import CLocalData
 package import FoundationEssentials
+internal import HostGround
 package import LocalDataAPI
 
 /// An open store of some plugin: the import side of the boundary.

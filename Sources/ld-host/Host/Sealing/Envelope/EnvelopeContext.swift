@@ -1,5 +1,6 @@
 internal import ByteCoding
 internal import FoundationEssentials
+internal import HostGround
 internal import HostPlugins
 package import LocalDataAPI
 

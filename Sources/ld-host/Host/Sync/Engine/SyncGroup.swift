@@ -1,6 +1,6 @@
 internal import ByteCoding
 package import FoundationEssentials
-internal import HostPlugins
+internal import HostGround
 package import LocalDataAPI
 
 /// The members of a group and the keys of its records, as the engine sees them.

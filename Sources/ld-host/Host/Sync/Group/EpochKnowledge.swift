@@ -1,4 +1,4 @@
-internal import HostPlugins
+internal import HostGround
 internal import LocalDataAPI
 
 /// Who knows the keys of epochs, as the entries of a log say.

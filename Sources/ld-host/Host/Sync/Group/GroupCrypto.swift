@@ -1,6 +1,5 @@
 internal import FoundationEssentials
 internal import HostGround
-package import HostPlugins
 package import LocalDataAPI
 
 /// The cryptography of a sync group, over one crypto provider: HKDF-SHA256, Ed25519, X25519, and an authenticated
@@ -16,7 +15,7 @@ package struct GroupCrypto: Sendable {
     /// Fills memory with random bytes.
     package typealias RandomSource = @Sendable (UnsafeMutableRawBufferPointer) throws(StorageError) -> Void
 
-    private let provider: LoadedCrypto
+    private let provider: any GroupProvider
     /// Where random bytes come from; `nil` for the provider.
     private let randomSource: RandomSource?
     /// What new boxes are sealed with. Others' are opened with the cipher that they name.
@@ -27,7 +26,7 @@ package struct GroupCrypto: Sendable {
     /// - Parameter random: Where random bytes come from; `nil` for the provider. Another source makes a simulation
     ///   repeatable, and its keys worthless.
     /// - Throws: `unsupported` with the missing algorithm.
-    package init(_ provider: LoadedCrypto, random: RandomSource? = nil) throws(StorageError) {
+    package init(_ provider: any GroupProvider, random: RandomSource? = nil) throws(StorageError) {
         try provider.require(KeyDerivationFunction.hkdfSHA256.rawValue, "\(KeyDerivationFunction.hkdfSHA256)")
         try provider.require(KeyAgreement.x25519.rawValue, "\(KeyAgreement.x25519), which sync groups need")
         guard provider.offers(.ed25519) else {
@@ -57,7 +56,7 @@ extension GroupCrypto {
         let (hash, failure) = filled(Self.size) { (output) throws(StorageError) in
             try data.withBuffer { (data) throws(StorageError) in
                 try label.bytes.withBuffer { (label) throws(StorageError) in
-                    try provider.derive(.hkdfSHA256, from: data, salt: label, into: output)
+                    try provider.deriveHKDF(from: data, salt: label, info: .init(start: nil, count: 0), into: output)
                 }
             }
         }
@@ -89,8 +88,8 @@ extension GroupCrypto {
             do throws(StorageError) {
                 return .success(
                     try key.withBytes { (key) throws(StorageError) in
-                        try provider.derive(
-                            .hkdfSHA256, from: key, salt: salt, info: UnsafeRawBufferPointer(info), into: output)
+                        try provider.deriveHKDF(
+                            from: key, salt: salt, info: UnsafeRawBufferPointer(info), into: output)
                     })
             } catch { return .failure(error) }
         }

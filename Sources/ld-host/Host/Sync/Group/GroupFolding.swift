@@ -1,4 +1,4 @@
-internal import HostPlugins
+internal import HostGround
 internal import LocalDataAPI
 
 /// Puts the valid entries of a graph together.

@@ -1,6 +1,5 @@
 package import FoundationEssentials
 internal import HostGround
-internal import HostPlugins
 package import LocalDataAPI
 
 /// The log of a sync group: a set of signed entries, which say who is a member and which keys are in use.

@@ -1,4 +1,4 @@
-internal import HostPlugins
+internal import HostGround
 internal import LocalDataAPI
 
 /// Decides which entries of a graph count.

@@ -1,7 +1,6 @@
 internal import ByteCoding
 internal import FoundationEssentials
 internal import HostGround
-internal import HostPlugins
 internal import LocalDataAPI
 
 /// An entry as it leaves the device.

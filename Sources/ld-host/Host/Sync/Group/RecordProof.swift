@@ -1,7 +1,6 @@
 internal import ByteCoding
 internal import FoundationEssentials
 internal import HostGround
-internal import HostPlugins
 internal import LocalDataAPI
 
 /// Shows that a device's signing key has made a record: an epoch's key is enough to seal, and not to sign.

@@ -1,7 +1,6 @@
 internal import ByteCoding
 internal import FoundationEssentials
 internal import HostGround
-internal import HostPlugins
 internal import LocalDataAPI
 
 /// The text of a secret of 128 random bits, for people to write down, type or paste: of an invitation, or of a group's

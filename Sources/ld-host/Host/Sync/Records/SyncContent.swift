@@ -1,7 +1,6 @@
 internal import ByteCoding
 package import FoundationEssentials
 internal import HostGround
-internal import HostPlugins
 package import LocalDataAPI
 
 /// What a record says, as it is before it is sealed.

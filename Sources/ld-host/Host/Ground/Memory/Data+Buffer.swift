@@ -1,6 +1,5 @@
-package import FoundationEssentials
+public import FoundationEssentials
 internal import Glibc
-internal import HostGround
 
 /// Data of this size, not zeroed before `fill` writes all of it. If `fill` throws, the error is returned and the bytes
 /// are cleared. Those of more than 14 bytes, which are not kept in the `Data` itself, are cleared when they are freed.
@@ -50,7 +49,7 @@ package func joined(_ parts: Data...) -> Data {
 
 extension [UInt8] {
     /// `withUnsafeBytes` with a typed error.
-    @inline(__always)
+    @inlinable @inline(__always)
     package func withBuffer<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -63,7 +62,7 @@ extension [UInt8] {
 
 extension Data {
     /// `withUnsafeBytes` with a typed error.
-    @inline(__always)
+    @inlinable @inline(__always)
     package func withBuffer<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
