@@ -67,7 +67,8 @@ extension StorageRouter {
     private func upgraded<Value>(
         _ key: StorageKey<Value>, _ chain: ValueChain<Value>, _ resolved: ResolvedKey, _ found: TaggedValue
     ) async throws -> Value? {
-        if found.tag == nil, resolved.attributes == nil || MigrationEngine.isMigrating {
+        let keepsTags = resolved.attributes != nil && !resolved.losesTags.load(ordering: .relaxed)
+        if found.tag == nil, !keepsTags || MigrationEngine.isMigrating {
             let current = try await chain.decode(found.data, versionTag: nil)
             if !current.wasMigrated || MigrationEngine.isMigrating { return current.value }
         } else if MigrationEngine.isMigrating {
@@ -76,6 +77,10 @@ extension StorageRouter {
         let migration = ChainMigration(key, chain)
         do {
             _ = try await engine().migrate(AnyStorageMigration(migration), onConflict: nil)
+            // Where no tag stays, each read would bring the value again, and write it.
+            if found.tag == nil, keepsTags, let now = try await resolved.tagged(), now.tag == nil {
+                resolved.losesTags.store(true, ordering: .relaxed)
+            }
             if let value = migration.outcome.value { return value }
         } catch let error as MigrationError where error.code == .storageFailed {
             // What cannot be written now can still be read.

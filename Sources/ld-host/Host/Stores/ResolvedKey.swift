@@ -35,6 +35,9 @@ package final class ResolvedKey: Sendable {
     package let isSettled = Atomic(false)
     /// Whether a value in quarantine was tried again, and put back if a version reads it now.
     package let isPutBack = Atomic(false)
+    /// Whether a value that was stored with its version's tag was found without one: a store has attributes, but the
+    /// file system below it may have none.
+    package let losesTags = Atomic(false)
 
     package init(
         open: OpenStore, handle: StoreHandle, address: StorageAddress, layers: [SealingLayer],
