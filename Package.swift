@@ -328,7 +328,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "AuthoringTests",
-            dependencies: ["LocalDataHost", "LocalDataAPI", "LocalDataTesting"],
+            dependencies: ["LocalDataHost", "LocalDataAPI", "LocalDataPluginAPI", "LocalDataTesting"],
             swiftSettings: settings),
         .testTarget(
             name: "SecretServiceTests",

@@ -8,6 +8,6 @@ let package = Package(
     // .package(url: "https://example.com/LocalData.git", from: "0.1.0")
     dependencies: [.package(name: "LocalData", path: "../..")],
     targets: [
-        .target(name: "HelloBackend", dependencies: [.product(name: "LocalDataAPI", package: "LocalData")])
+        .target(name: "HelloBackend", dependencies: [.product(name: "LocalDataPluginAPI", package: "LocalData")])
     ]
 )

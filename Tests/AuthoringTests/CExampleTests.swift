@@ -61,27 +61,6 @@ struct CExampleTests {
         #expect(outcome.status == 0, "\(outcome.errors)")
     }
 
-    @Test("are what plugins new writes, except for the header's path", arguments: CExample.all)
-    func isTheTemplate(_ example: CExample) throws {
-        let (workspace, name) = (try Workspace(), example.name)
-        defer { workspace.remove() }
-        let made = try workspace.host("plugins", "new", name, "--kind", example.kind, "--language", "c")
-        #expect(made.status == 0, "\(made.errors)")
-        for file in [example.file, "test.c", ".gitignore"] {
-            #expect(
-                try workspace.text("\(name)/\(file)") == Repository.text("Examples/\(name)/\(file)"),
-                "build it again")
-        }
-        #expect(
-            try workspace.text("\(name)/Makefile").replacing(
-                "INCLUDE ?= .", with: "INCLUDE ?= ../../Sources/LocalDataAPI/CLocalData/include")
-                == Repository.text("Examples/\(name)/Makefile"), "build it again")
-        #expect(
-            try workspace.text("\(name)/localdata/plugin.h")
-                == Repository.text("Sources/LocalDataAPI/CLocalData/include/localdata/plugin.h"),
-            "build it again")
-    }
-
     @Test("the store in C serves typed keys through a router, each configured store with values of its own")
     func servesKeys() async throws {
         let workspace = try Workspace()

@@ -22,6 +22,34 @@ struct PluginsNewTests {
     }
 
     @Test(
+        "writes a copy of the example of its kind and language, except for the path to this repository",
+        arguments: ["c", "swift"],
+        [("storage", "Backend"), ("crypto", "Crypto"), ("migration", "Migration"), ("sync", "Sync")])
+    func copies(language: String, kind: (name: String, example: String)) throws {
+        let workspace = try Workspace()
+        defer { workspace.remove() }
+        let name = language.capitalized + kind.example
+        let made = try workspace.host("plugins", "new", name, "--kind", kind.name, "--language", language)
+        try #require(made.status == 0, "\(made.errors)")
+        let files = made.output.split(separator: "\n").map(String.init)
+        #expect(files.count >= 6)
+        for file in files {
+            let isHeader = file.hasSuffix("/localdata/plugin.h")
+            let example = isHeader ? "\(Self.include)/localdata/plugin.h" : "Examples/\(file)"
+            let copied = try workspace.text(file).replacing("INCLUDE ?= .", with: "INCLUDE ?= ../../\(Self.include)")
+                .replacing("path: \"\(Repository.root)\"", with: "path: \"../..\"")
+            #expect(try copied == Repository.text(example), "\(file)")
+        }
+        // What was committed of the example is all there.
+        let listed = try workspace.run(
+            "git", ["-c", "safe.directory=*", "-C", "\(Repository.root)/Examples", "ls-files", name])
+        let committed = Set(listed.output.split(separator: "\n").map(String.init))
+        #expect(committed == Set(files.filter { !$0.hasSuffix("/localdata/plugin.h") }), "\(listed.errors)")
+    }
+
+    private static let include = "Sources/LocalDataAPI/CLocalData/include"
+
+    @Test(
         "refuses a name that is not upper camel case, or taken, and writes nothing",
         arguments: [
             ("my-store", "upper camel case", "plugins new MyStore"), ("myStore", "upper camel case", "MyStore"),

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Glibc
-import LocalDataAPI
+import LocalDataPluginAPI
 import Synchronization
 
 /// Keeps values in memory, and all of them in one file, which is rewritten at each change.

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import LocalDataAPI
+import LocalDataPluginAPI
 import Synchronization
 
 final class HelloStore: StorageBackend {

@@ -26,25 +26,13 @@ extension Command {
         switch arguments.value("--language") ?? "swift" {
         case "swift":
             let localData = try arguments.value("--localdata").map(PackageSource.init) ?? .running()
-            template =
-                switch kind {
-                case .crypto: .swiftCrypto(name, localData: localData)
-                case .migration: .swiftMigration(name, localData: localData)
-                case .sync: .swiftSync(name, localData: localData)
-                case .storage: .swiftStore(name, localData: localData)
-                }
+            template = .swift(kind, name, localData: localData)
             next = "swift build && swift test"
         case "c":
             guard arguments.value("--localdata") == nil else {
                 throw UsageError("a plugin in C needs no --localdata: the header is part of its package")
             }
-            template =
-                switch kind {
-                case .crypto: .cCrypto(name)
-                case .migration: .cMigration(name)
-                case .sync: .cSync(name)
-                case .storage: .cStore(name)
-                }
+            template = .c(kind, name)
             next = "make && make test"
         case let other:
             throw UsageError(

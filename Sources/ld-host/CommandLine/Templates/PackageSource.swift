@@ -5,8 +5,8 @@ internal import LocalDataHost
 
 /// Where a new Swift package has LocalData's own package from.
 enum PackageSource: Sendable {
-    /// A folder, by its real path. An older one may have no conformance kit.
-    case folder(String, hasKit: Bool)
+    /// A folder, by its path.
+    case folder(String)
     /// A repository, by its URL: its release of this version.
     case repository(String)
 
@@ -29,8 +29,7 @@ enum PackageSource: Sendable {
             manifest.contains(#"name: "LocalData","#), let real = realpath(path, nil)
         else { return nil }
         defer { free(real) }
-        self = .folder(
-            String(cString: real), hasKit: manifest.contains(#".library(name: "LocalDataTesting""#))
+        self = .folder(String(cString: real))
     }
 
     /// The package that the running program was built in.
@@ -46,19 +45,16 @@ enum PackageSource: Sendable {
                 + "--language c")
     }
 
-    /// Whether the package has the conformance kit.
-    var hasKit: Bool { if case .folder(_, let hasKit) = self { hasKit } else { true } }
-
-    /// The line of a manifest, with the comment above it if it has one.
+    /// The line of a manifest, with the comment above it if it has one, as it stands in `Package(...)`.
     var dependency: String {
         switch self {
         case .repository(let url):
             "dependencies: [.package(url: \(Self.literal(url)), from: \"\(HostVersion.current)\")],"
-        case .folder(let path, _):
+        case .folder(let path):
             """
             // This folder is on your machine. Before you publish the package, depend on LocalData's repository:
-            // .package(url: "https://example.com/LocalData.git", from: "\(HostVersion.current)")
-            dependencies: [.package(name: "LocalData", path: \(Self.literal(path)))],
+                // .package(url: "https://example.com/LocalData.git", from: "\(HostVersion.current)")
+                dependencies: [.package(name: "LocalData", path: \(Self.literal(path)))],
             """
         }
     }

@@ -33,6 +33,12 @@ struct PluginName: Sendable {
         self.component = component
     }
 
+    /// The name of an example, which is right and not taken.
+    init(ofExample text: String) {
+        self.text = text
+        component = Self.kebabCase(text)
+    }
+
     private static let upper: ClosedRange<Character> = "A"..."Z"
     private static let lower: ClosedRange<Character> = "a"..."z"
     private static let digits: ClosedRange<Character> = "0"..."9"

@@ -57,271 +57,46 @@ struct PluginTemplate: Sendable {
 }
 
 extension PluginTemplate {
-    /// A storage plugin in C: the C example under another name, and the header, which is all that it needs.
-    static func cStore(_ name: PluginName) -> PluginTemplate {
-        c(
-            name, example: ("CBackend", "c-backend"), source: EmbeddedText.cStore, test: EmbeddedText.cTest,
-            makefile: EmbeddedText.cMakefile, ignored: EmbeddedText.cIgnored, readme: cStoreReadme(name))
-    }
-
-    /// A crypto plugin in C: the example of one under another name, and the header; it needs libsodium besides.
-    static func cCrypto(_ name: PluginName) -> PluginTemplate {
-        c(
-            name, example: ("CCrypto", "c-crypto"), source: EmbeddedText.cCrypto, test: EmbeddedText.cCryptoTest,
-            makefile: EmbeddedText.cCryptoMakefile, ignored: EmbeddedText.cCryptoIgnored, readme: cCryptoReadme(name))
-    }
-
-    /// A migration pack in C: the example of one under another name, and the header, which is all that it needs.
-    static func cMigration(_ name: PluginName) -> PluginTemplate {
-        c(
-            name, example: ("CMigration", "c-migration"), source: EmbeddedText.cMigration,
-            test: EmbeddedText.cMigrationTest, makefile: EmbeddedText.cMigrationMakefile,
-            ignored: EmbeddedText.cMigrationIgnored, readme: cMigrationReadme(name))
-    }
-
-    /// A sync transport in C: the example of one under another name, and the header, which is all that it needs.
-    static func cSync(_ name: PluginName) -> PluginTemplate {
-        c(
-            name, example: ("CSync", "c-sync"), source: EmbeddedText.cSync, test: EmbeddedText.cSyncTest,
-            makefile: EmbeddedText.cSyncMakefile, ignored: EmbeddedText.cSyncIgnored, readme: cSyncReadme(name))
-    }
-
-    private static func c(
-        _ name: PluginName, example: (name: String, component: String), source: String, test: String, makefile: String,
-        ignored: String, readme: String
-    ) -> PluginTemplate {
-        func named(_ text: String) -> String {
-            text.replacing(example.name, with: name.text).replacing(example.component, with: name.component)
-                .replacing(example.name.lowercased(), with: name.lowercase)
-                .replacing("../../Sources/LocalDataAPI/CLocalData/include", with: ".")
+    /// A copy of the example of the kind in C, and the header, which is all that it needs.
+    static func c(_ kind: ComponentKind, _ name: PluginName) -> PluginTemplate {
+        var files = copy(of: kind, in: "C", name) {
+            $0.replacing("../../Sources/LocalDataAPI/CLocalData/include", with: ".")
         }
-        return PluginTemplate(files: [
-            "\(name.lowercase).c": named(source),
-            "test.c": named(test),
-            "Makefile": named(makefile),
-            ".gitignore": named(ignored),
-            "localdata/plugin.h": EmbeddedText.header,
-            "README.md": readme,
-        ])
+        files["localdata/plugin.h"] = EmbeddedText.files["Sources/LocalDataAPI/CLocalData/include/localdata/plugin.h"]
+        return PluginTemplate(files: files)
     }
 
-    private static func cStoreReadme(_ name: PluginName) -> String {
-        """
-        # \(name.text)
-
-        A storage plugin for LocalData in C. `\(name.lowercase).c` is all of it; `localdata/plugin.h` says what each
-        function owes to its caller. `test.c` is its own test.
-
-        ```sh
-        make                                          # lib\(name.text).so; nothing of Swift is in it
-        make test                                     # its own test, then every promise of a store
-        ld-host plugins inspect ./lib\(name.text).so
-        export LOCALDATA_PLUGIN_PATH=$PWD             # where ld-host looks for plugins
-        ld-host config set domains.userDefaults \(name.component)
-        ld-host set userDefaults/theme dark
-        ```
-
-        It keeps values in memory, so a value is gone when the process that stored it ends: an app reads back what it
-        wrote, two runs of `ld-host` do not.
-
-        """
+    /// A copy of the example of the kind in Swift, which has LocalData's package from the source.
+    static func swift(_ kind: ComponentKind, _ name: PluginName, localData: PackageSource) -> PluginTemplate {
+        PluginTemplate(
+            files: copy(of: kind, in: "Swift", name) {
+                $0.replacing(PackageSource.folder("../..").dependency, with: localData.dependency)
+            })
     }
 
-    private static func cMigrationReadme(_ name: PluginName) -> String {
-        """
-        # \(name.text)
-
-        A migration pack for LocalData in C. `\(name.lowercase).c` is all of it; `localdata/plugin.h` says what each
-        function owes to its caller. `test.c` is its own test.
-
-        ```sh
-        make                                          # lib\(name.text).so; nothing of Swift is in it
-        make test                                     # its own test, then every promise of a migration pack
-        ld-host plugins inspect ./lib\(name.text).so
-        export LOCALDATA_PLUGIN_PATH=$PWD             # where ld-host looks for plugins
-        ld-host config set migrations.packs.mine.component \(name.component)
-        ```
-
-        From then on a value that is missing is brought by the pack, if it can.
-
-        """
-    }
-
-    private static func cSyncReadme(_ name: PluginName) -> String {
-        """
-        # \(name.text)
-
-        A sync transport for LocalData in C. `\(name.lowercase).c` is all of it; `localdata/plugin.h` says what each
-        function owes to its caller. `test.c` is its own test.
-
-        ```sh
-        make                                          # lib\(name.text).so; nothing of Swift is in it
-        make test                                     # its own test, then every promise of a sync transport
-        ld-host plugins inspect ./lib\(name.text).so
-        export LOCALDATA_PLUGIN_PATH=$PWD             # where ld-host looks for plugins
-        ld-host config set sync.transport \(name.component)
-        ```
-
-        Its log becomes longer with each change: a folder with many changes needs a transport that clears up.
-
-        """
-    }
-
-    private static func cCryptoReadme(_ name: PluginName) -> String {
-        """
-        # \(name.text)
-
-        A crypto plugin for LocalData in C: ChaCha20-Poly1305, HKDF-SHA256 and random bytes by libsodium (Debian:
-        libsodium-dev, pkg-config). `\(name.lowercase).c` is all of it; `localdata/plugin.h` says what each function owes
-        to its caller. `test.c` is its own test.
-
-        ```sh
-        make                                          # lib\(name.text).so; nothing of Swift is in it
-        make test                                     # its own test, then every promise of a crypto provider
-        ld-host plugins inspect ./lib\(name.text).so
-        export LOCALDATA_PLUGIN_PATH=$PWD              # where ld-host looks for plugins
-        \(servingCrypto(name))
-        ```
-
-        What one provider has sealed any other opens that has the algorithm.
-
-        """
+    /// The example's files under the new plugin's name, in paths and texts.
+    private static func copy(
+        of kind: ComponentKind, in language: String, _ name: PluginName, _ change: (String) -> String
+    ) -> [String: String] {
+        let part =
+            switch kind {
+            case .storage: "Backend"
+            case .crypto: "Crypto"
+            case .migration: "Migration"
+            case .sync: "Sync"
+            }
+        let example = PluginName(ofExample: language + part)
+        let folder = "Examples/\(example.text)/"
+        let files = EmbeddedText.files.filter { $0.key.hasPrefix(folder) }.map { path, text in
+            (String(path.dropFirst(folder.count)).renamed(example, name), change(text).renamed(example, name))
+        }
+        return Dictionary(uniqueKeysWithValues: files)
     }
 }
 
-extension PluginTemplate {
-    /// A small pack: one migration of each of two kinds.
-    static func swiftMigration(_ name: PluginName) -> String {
-        #"""
-        import LocalDataAPI
-
-        /// Brings older data to the keys of today.
-        struct \#(name.text): MigrationPack {
-            static let component = ComponentInfo(id: "\#(name.component)", summary: "brings the data of version 1 to version 2")
-
-            /// In the order in which they are meant to run. An id never changes its meaning; a change of what a
-            /// migration does is a new revision of it.
-            let migrations = [AnyStorageMigration(ThemeMigration()), AnyStorageMigration(CacheRemoval())]
-
-            init(options: ComponentOptions, host: HostServices) {}
-        }
-
-        /// Renames a value. The router is a transaction: nothing takes effect before `migrate` has returned success.
-        struct ThemeMigration: StorageMigration {
-            let destinationKey: StorageKey<String> = .theme
-            let id = "theme"
-            let summary = "renames oldTheme to theme"
-            var sources: [AnyStorageKey] { [.key(.oldTheme)] }
-
-            func shouldMigrate(using router: any StorageProviding, context: MigrationContext) async throws -> Bool {
-                try await router.exists(.oldTheme)
-            }
-
-            func migrate(
-                using router: any StorageProviding, context: MigrationContext
-            ) async throws -> MigrationResult {
-                try await router.set(try await router.get(.oldTheme), for: .theme)
-                try await router.remove(.oldTheme)
-                return MigrationResult(success: true, migratedCount: 1)
-            }
-        }
-
-        /// Removes what nobody needs any more.
-        struct CacheRemoval: StorageMigration {
-            let destinationKey: StorageKey<String> = .cache
-            let id = "no cache"
-            let summary = "removes the cache"
-            let effect = MigrationEffect.removes
-
-            func shouldMigrate(using router: any StorageProviding, context: MigrationContext) async throws -> Bool {
-                try await router.exists(.cache)
-            }
-
-            func migrate(
-                using router: any StorageProviding, context: MigrationContext
-            ) async throws -> MigrationResult {
-                try await router.remove(.cache)
-                return MigrationResult(success: true, migratedCount: 1)
-            }
-        }
-
-        /// The keys as they were and are. A value is found by address, security and serializer together.
-        extension StorageKey where Value == String {
-            static let oldTheme = preference("oldTheme", "the theme under its former name")
-            static let theme = preference("theme", "the theme")
-            static let cache = preference("cache", "what nobody needs any more")
-
-            private static func preference(_ name: String, _ description: String) -> StorageKey<String> {
-                StorageKey(
-                    name: name, domain: .userDefaults(), security: .none, owner: "\#(name.text)", description: description)
-            }
-        }
-
-        """#
-    }
-
-    /// The new pack's own test.
-    static func swiftMigrationTest(_ name: PluginName, hasKit: Bool) -> String {
-        let kit = #"""
-
-
-                @Test("keeps every promise of a migration pack")
-                func conforms() async throws {
-                    let report = try await MigrationConformance.run(\#(name.text).self)
-                    #expect(report.failures.isEmpty, "\(report)")
-                }
-
-                @Test("brings the theme to a router's key")
-                func migrates() async throws {
-                    let router = try await StorageRouter.inMemory()
-                    try await router.set("dark", for: .oldTheme)
-                    for migration in \#(name.text)(options: ComponentOptions(), host: host).migrations {
-                        try await router.registerMigration(migration)
-                    }
-                    #expect(try await router.get(.theme) == "dark")
-                    #expect(try await !router.exists(.oldTheme))
-                }
-            """#
-        return #"""
-            import LocalDataAPI\#(hasKit ? "\nimport LocalDataHost\nimport LocalDataTesting" : "")
-            import Testing
-
-            @testable import \#(name.text)
-
-            @Suite("\#(name.text)")
-            struct \#(name.text)Tests {
-                private let host = HostServices(name: "test", version: "1")
-
-                @Test("lists its migrations by ids of their own, and each is right by its own word")
-                func list() throws {
-                    let migrations = \#(name.text)(options: ComponentOptions(), host: host).migrations
-                    #expect(Set(migrations.map(\.id)).count == migrations.count)
-                    for migration in migrations { try migration.validate() }
-                }\#(hasKit ? kit : "")
-            }
-
-            """#
-    }
-
-    static func swiftMigrationReadme(_ name: PluginName) -> String {
-        """
-        # \(name.text)
-
-        A migration pack for LocalData. `Sources/\(name.text)/\(name.text).swift` has the migrations; what they must uphold
-        stands in the doc comments of `MigrationPack` and `StorageMigration`.
-
-        ```sh
-        swift build
-        swift test                                    # its own test, and every promise of a migration pack
-        export LOCALDATA_PLUGIN_PATH=$(swift build --show-bin-path)  # where ld-host looks for plugins
-        ld-host plugins test $LOCALDATA_PLUGIN_PATH/lib\(name.text).so
-        ld-host plugins inspect $LOCALDATA_PLUGIN_PATH/lib\(name.text).so
-        ld-host config set migrations.packs.mine.component \(name.component)
-        ```
-
-        From then on a value that is missing is brought by the pack, if it can.
-
-        \(publishing)
-        """
+extension String {
+    fileprivate func renamed(_ old: PluginName, _ new: PluginName) -> String {
+        replacing(old.text, with: new.text).replacing(old.component, with: new.component)
+            .replacing(old.lowercase, with: new.lowercase)
     }
 }

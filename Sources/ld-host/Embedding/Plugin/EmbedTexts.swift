@@ -1,40 +1,43 @@
 import Foundation
 import PackagePlugin
 
-/// Puts what `ld-host plugins new --language c` writes into the program, word for word: the C header and the examples
-/// in C. It is installed as one file, so it cannot read them.
+/// Puts what `ld-host plugins new` writes into the program, word for word: the C header and the example of each kind of
+/// plugin in each language. The program is installed as one file, so it cannot read them.
 @main struct EmbedTexts: BuildToolPlugin {
-    private static let texts = [
-        "header": "Sources/LocalDataAPI/CLocalData/include/localdata/plugin.h",
-        "cStore": "Examples/CBackend/cbackend.c",
-        "cTest": "Examples/CBackend/test.c",
-        "cMakefile": "Examples/CBackend/Makefile",
-        "cIgnored": "Examples/CBackend/.gitignore",
-        "cCrypto": "Examples/CCrypto/ccrypto.c",
-        "cCryptoTest": "Examples/CCrypto/test.c",
-        "cCryptoMakefile": "Examples/CCrypto/Makefile",
-        "cCryptoIgnored": "Examples/CCrypto/.gitignore",
-        "cSync": "Examples/CSync/csync.c",
-        "cSyncTest": "Examples/CSync/test.c",
-        "cSyncMakefile": "Examples/CSync/Makefile",
-        "cSyncIgnored": "Examples/CSync/.gitignore",
-        "cMigration": "Examples/CMigration/cmigration.c",
-        "cMigrationTest": "Examples/CMigration/test.c",
-        "cMigrationMakefile": "Examples/CMigration/Makefile",
-        "cMigrationIgnored": "Examples/CMigration/.gitignore",
+    private static let header = "Sources/LocalDataAPI/CLocalData/include/localdata/plugin.h"
+    /// The examples' names, each with its files; what was built in their folders is not part of them.
+    private static let examples = [
+        ("CBackend", files(inC: "cbackend")), ("CCrypto", files(inC: "ccrypto")),
+        ("CMigration", files(inC: "cmigration")), ("CSync", files(inC: "csync")),
+        ("SwiftBackend", files(inSwift: "SwiftBackend")),
+        (
+            "SwiftCrypto",
+            files(inSwift: "SwiftCrypto") + ["Sources/CLibSodium/module.modulemap", "Sources/CLibSodium/shim.h"]
+        ),
+        ("SwiftMigration", files(inSwift: "SwiftMigration")), ("SwiftSync", files(inSwift: "SwiftSync")),
     ]
 
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
         let output = context.pluginWorkDirectoryURL.appending(path: "EmbeddedText.swift")
-        let texts = Self.texts.sorted { $0.key < $1.key }.map { text in
-            (name: text.key, file: context.package.directoryURL.appending(path: text.value))
-        }
+        let paths = [Self.header] + Self.examples.flatMap { name, files in files.map { "Examples/\(name)/\($0)" } }
+        let root = context.package.directoryURL
         return [
             .buildCommand(
-                displayName: "Embedding the C header and examples",
+                displayName: "Embedding the C header and the examples",
                 executable: try context.tool(named: "embed-text").url,
-                arguments: [output.path()] + texts.flatMap { [$0.name, $0.file.path()] },
-                inputFiles: texts.map(\.file), outputFiles: [output])
+                arguments: [output, root].map { $0.path(percentEncoded: false) } + paths,
+                inputFiles: paths.map { root.appending(path: $0) }, outputFiles: [output])
+        ]
+    }
+
+    private static func files(inC file: String) -> [String] {
+        ["\(file).c", "test.c", "Makefile", "README.md", ".gitignore"]
+    }
+
+    private static func files(inSwift name: String) -> [String] {
+        [
+            "Package.swift", "README.md", ".gitignore", "Sources/\(name)/\(name).swift",
+            "Sources/\(name)/\(name)Plugin.swift", "Tests/\(name)Tests/\(name)Tests.swift",
         ]
     }
 }

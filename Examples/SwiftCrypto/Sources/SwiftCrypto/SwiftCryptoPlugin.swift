@@ -1,0 +1,7 @@
+import LocalDataPluginAPI
+
+/// The plugin's entry: what a host calls first, and the only symbol that it looks for.
+@c(localdata_plugin_v1)
+public func plugin() -> UnsafeRawPointer {
+    Plugin.export("SwiftCrypto", version: "0.1.0", .crypto(SwiftCrypto.self))
+}
