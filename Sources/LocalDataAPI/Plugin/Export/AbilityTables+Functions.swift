@@ -4,13 +4,13 @@ internal import CLocalData
 
 /// - Parameter member: The ability. A function, as reading through a key path takes longer than many a call.
 @inline(__always)
-func ability<Function>(
-    _ context: UnsafeMutableRawPointer?, _ member: (StorageAbilities) -> Function?
-) throws -> Function {
+func ability<Backend>(
+    _ context: UnsafeMutableRawPointer?, _ member: (StorageAbilities) -> Backend?
+) throws -> Backend {
     guard let context,
-        let function = member(Unmanaged<AnyStorageExport>.fromOpaque(context).takeUnretainedValue().abilities)
+        let backend = Unmanaged<StorageExport>.fromOpaque(context)._withUnsafeGuaranteedRef({ member($0.abilities) })
     else { throw StorageError(.unsupported, "the store lacks the requested ability") }
-    return function
+    return backend
 }
 
 func utf8(_ bytes: ld_bytes) throws -> String {
@@ -25,9 +25,9 @@ func enumerateNames(
     reporting(error) {
         guard let sink else { throw StorageError(.unsupported, "names was called without a sink") }
         var stopped = false
-        try ability(context, \.names)(
-            StorageNamespace(place), utf8(prefix), after.count == 0 ? nil : utf8(after),
-            limit == 0 ? nil : Int(clamping: limit)
+        try ability(context, \.enumeration).forEachName(
+            in: StorageNamespace(place), prefix: utf8(prefix), after: after.count == 0 ? nil : utf8(after),
+            limit: limit == 0 ? nil : Int(clamping: limit)
         ) { name in
             stopped = name.withBytes { sink.pointee.write?(sink.pointee.context, $0) } != 0
             return !stopped
@@ -42,7 +42,7 @@ func enumeratePlaces(
     reporting(error) {
         guard let sink else { throw StorageError(.unsupported, "places was called without a sink") }
         var stopped = false
-        try ability(context, \.places)() { place in
+        try ability(context, \.enumeration).forEachPlace { place in
             stopped = "\(place.domain)\0\(place.scope)".withBytes { sink.pointee.write?(sink.pointee.context, $0) } != 0
             return !stopped
         }
@@ -56,7 +56,7 @@ func readAttributes(
     error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
     reporting(error) {
-        guard let attributes = try ability(context, \.attributes)(checked(handle)) else { return LD_ABSENT }
+        guard let attributes = try ability(context, \.attributes).attributes(behind: handle) else { return LD_ABSENT }
         return attributes.withBoundary {
             take?(taker, $0)
             return LD_OK
@@ -71,7 +71,7 @@ func readPieces(
     reporting(error) {
         guard let sink else { throw StorageError(.unsupported, "read was called without a sink") }
         var stopped = false
-        let found = try ability(context, \.read)(checked(handle)) { piece in
+        let found = try ability(context, \.streaming).read(behind: handle) { piece in
             stopped = !sink.send(piece)
             return !stopped
         }
@@ -87,7 +87,9 @@ func writePieces(
         guard let source, let read = source.pointee.read else {
             throw StorageError(.unsupported, "write was called without a source")
         }
-        try ability(context, \.write)(checked(handle), attributes.map { try ValueAttributes($0) }) { consume in
+        try ability(context, \.streaming).write(
+            behind: handle, attributes.map { try ValueAttributes($0) }
+        ) { consume in
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 4096)
             defer {
                 // The piece may have been part of a secret.
@@ -110,7 +112,8 @@ func applyBatch(
     error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
     reporting(error) {
-        try ability(context, \.apply)(UnsafeBufferPointer(start: operations, count: operations == nil ? 0 : count))
+        try ability(context, \.batch).apply(
+            UnsafeBufferPointer(start: operations, count: operations == nil ? 0 : count))
         return LD_OK
     }
 }
@@ -126,7 +129,7 @@ func beginWatch(
             throw StorageError(.unsupported, "watch was called without a watcher")
         }
         let watcher = known
-        token.pointee = try ability(context, \.watch)(StorageNamespace(place), utf8(prefix)) { name in
+        token.pointee = try ability(context, \.watch).watched(StorageNamespace(place), utf8(prefix)) { name in
             (name ?? "").withBytes { watcher.changed?(watcher.context, $0) }
         }
         return LD_OK
@@ -134,7 +137,7 @@ func beginWatch(
 }
 
 func endWatch(context: UnsafeMutableRawPointer?, token: UnsafeMutableRawPointer?) {
-    if let token { try? ability(context, \.unwatch)(token) }
+    if let token { try? ability(context, \.watch).unwatch(behind: token) }
 }
 
 func beginTransaction(
@@ -142,7 +145,7 @@ func beginTransaction(
     error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
     reporting(error) {
-        transaction?.pointee = try ability(context, \.transactions).begin()
+        transaction?.pointee = try ability(context, \.transactions).begun()
         return LD_OK
     }
 }
@@ -153,7 +156,7 @@ func getInTransaction(
 ) -> Int32 {
     reporting(error) {
         guard let sink else { throw StorageError(.unsupported, "get was called without a sink") }
-        return try ability(context, \.transactions).get(checked(transaction), checked(handle), sink)
+        return try ability(context, \.transactions).get(behind: handle, in: transaction, sink)
     }
 }
 
@@ -163,7 +166,7 @@ func setInTransaction(
 ) -> Int32 {
     reporting(error) {
         try ability(context, \.transactions).set(
-            checked(transaction), checked(handle), value, attributes.map { try ValueAttributes($0) })
+            behind: handle, in: transaction, value, attributes.map { try ValueAttributes($0) })
         return LD_OK
     }
 }
@@ -172,20 +175,20 @@ func removeInTransaction(
     context: UnsafeMutableRawPointer?, transaction: UnsafeMutableRawPointer?, handle: UnsafeMutableRawPointer?,
     error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
-    reporting(error) { try ability(context, \.transactions).remove(checked(transaction), checked(handle)) }
+    reporting(error) { try ability(context, \.transactions).remove(behind: handle, in: transaction) }
 }
 
 func commitTransaction(
     context: UnsafeMutableRawPointer?, transaction: UnsafeMutableRawPointer?, error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
     reporting(error) {
-        try ability(context, \.transactions).commit(checked(transaction))
+        try ability(context, \.transactions).commit(behind: checked(transaction))
         return LD_OK
     }
 }
 
 func rollbackTransaction(context: UnsafeMutableRawPointer?, transaction: UnsafeMutableRawPointer?) {
-    if let transaction { try? ability(context, \.transactions).rollback(transaction) }
+    if let transaction { try? ability(context, \.transactions).rollback(behind: transaction) }
 }
 
 func checkStore(
@@ -194,7 +197,7 @@ func checkStore(
     reporting(error) {
         guard let sink else { throw StorageError(.unsupported, "check was called without a sink") }
         var stopped = false
-        try ability(context, \.check)() { finding in
+        try ability(context, \.check).check { finding in
             stopped = finding.withBytes { sink.pointee.write?(sink.pointee.context, $0) } != 0
             return !stopped
         }
@@ -207,7 +210,7 @@ func repairStore(
 ) -> Int32 {
     reporting(error) {
         guard let sink else { throw StorageError(.unsupported, "repair was called without a sink") }
-        try ability(context, \.repair)() { line in
+        try ability(context, \.repair).repair { line in
             _ = line.withBytes { sink.pointee.write?(sink.pointee.context, $0) }
         }
         return LD_OK
@@ -219,7 +222,7 @@ func verifyValue(
     error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
     reporting(error) {
-        guard let found = try ability(context, \.verify)(checked(handle)) else { return LD_ABSENT }
+        guard let found = try ability(context, \.verification).verify(behind: handle) else { return LD_ABSENT }
         state?.pointee = found.rawValue
         return LD_OK
     }
@@ -229,7 +232,7 @@ func wipeStore(
     context: UnsafeMutableRawPointer?, place: UnsafePointer<ld_namespace>?, error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
     reporting(error) {
-        try ability(context, \.wipe)(StorageNamespace(place))
+        try ability(context, \.wiping).wipe(StorageNamespace(place))
         return LD_OK
     }
 }
@@ -243,7 +246,7 @@ func readMany(
     reporting(error) {
         guard let take else { throw StorageError(.unsupported, "read was called without a callback") }
         var stopped = false
-        try ability(context, \.bulk).read(
+        try ability(context, \.bulk).lend(
             StorageNamespace(place), utf8(prefix), after.count == 0 ? nil : utf8(after), Int(clamping: largest)
         ) { value in
             stopped = take(taker, value) != 0

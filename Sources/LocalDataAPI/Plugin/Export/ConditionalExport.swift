@@ -1,37 +1,5 @@
 internal import CLocalData
 
-/// The conditional changes of a store of some Swift type.
-class AnyConditionalExport {
-    typealias Handle = UnsafeMutableRawPointer
-
-    func get(_ handle: Handle, _ deliver: (UInt64, ValueAttributes, RawSpan) -> Void) throws -> Bool { false }
-    func set(
-        _ handle: Handle, _ value: ld_bytes, _ attributes: ValueAttributes?, _ condition: WriteCondition
-    ) throws -> UInt64? { nil }
-    func remove(_ handle: Handle, _ revision: UInt64) throws -> Bool { false }
-}
-
-final class ConditionalExport<Backend: ConditionalBackend>: AnyConditionalExport {
-    private let backend: Backend
-
-    init(_ backend: Backend) { self.backend = backend }
-
-    override func get(_ handle: Handle, _ deliver: (UInt64, ValueAttributes, RawSpan) -> Void) throws -> Bool {
-        try backend.get(KeyBox<Backend.Key>.key(handle), deliver)
-    }
-
-    override func set(
-        _ handle: Handle, _ value: ld_bytes, _ attributes: ValueAttributes?, _ condition: WriteCondition
-    ) throws -> UInt64? {
-        try backend.set(
-            KeyBox<Backend.Key>.key(handle), to: value.bytes().bytes, attributes: attributes, if: condition)
-    }
-
-    override func remove(_ handle: Handle, _ revision: UInt64) throws -> Bool {
-        try backend.remove(KeyBox<Backend.Key>.key(handle), ifRevision: revision)
-    }
-}
-
 // The C functions of the table. They are at file scope, so that no isolation is inferred for them.
 
 func readRevision(
@@ -40,7 +8,7 @@ func readRevision(
     error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
     reporting(error) {
-        let found = try ability(context, \.conditional).get(checked(handle)) { revision, attributes, value in
+        let found = try ability(context, \.conditional).get(behind: handle) { revision, attributes, value in
             value.withUnsafeBytes { value in
                 _ = attributes.withBoundary {
                     take?(taker, revision, $0, ld_bytes(data: value.baseAddress, count: value.count))
@@ -62,7 +30,7 @@ func setConditionally(
             throw StorageError(.unsupported, "a conditional set has the unknown condition \(condition)")
         }
         let new = try ability(context, \.conditional).set(
-            checked(handle), value, attributes.map { try ValueAttributes($0) }, condition)
+            behind: handle, value, attributes.map { try ValueAttributes($0) }, condition)
         guard let new else { return LD_ABSENT }
         revision?.pointee = new
         return LD_OK
@@ -73,7 +41,7 @@ func removeConditionally(
     context: UnsafeMutableRawPointer?, handle: UnsafeMutableRawPointer?, revision: UInt64,
     error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
-    reporting(error) { try ability(context, \.conditional).remove(checked(handle), revision) ? LD_OK : LD_ABSENT }
+    reporting(error) { try ability(context, \.conditional).remove(behind: handle, revision) ? LD_OK : LD_ABSENT }
 }
 
 extension WriteCondition {
@@ -97,38 +65,11 @@ extension WriteCondition {
     }
 }
 
-/// The expiry of a store of some Swift type.
-class AnyExpiryExport {
-    func discard(_ handle: UnsafeMutableRawPointer) throws {}
-    func sweep(_ place: StorageNamespace?, _ limit: Int) throws -> Int { 0 }
-    func forEachExpired(_ place: StorageNamespace, _ body: (String) -> Bool) throws {}
-}
-
-final class ExpiryExport<Backend: ExpiringBackend>: AnyExpiryExport {
-    private let backend: Backend
-
-    init(_ backend: Backend) { self.backend = backend }
-
-    override func discard(_ handle: UnsafeMutableRawPointer) throws {
-        try backend.discard(KeyBox<Backend.Key>.key(handle))
-    }
-
-    override func sweep(_ place: StorageNamespace?, _ limit: Int) throws -> Int {
-        try backend.sweep(place, limit: limit)
-    }
-
-    override func forEachExpired(_ place: StorageNamespace, _ body: (String) -> Bool) throws {
-        try backend.forEachExpired(in: place, body)
-    }
-}
-
-// The C functions of the table. They are at file scope, so that no isolation is inferred for them.
-
 func discardExpired(
     context: UnsafeMutableRawPointer?, handle: UnsafeMutableRawPointer?, error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
     reporting(error) {
-        try ability(context, \.expiry).discard(checked(handle))
+        try ability(context, \.expiry).discard(behind: handle)
         return LD_OK
     }
 }
@@ -139,7 +80,7 @@ func sweepExpired(
 ) -> Int32 {
     reporting(error) {
         let place = try place.map { try StorageNamespace($0) }
-        removed?.pointee = UInt64(try ability(context, \.expiry).sweep(place, Int(clamping: limit)))
+        removed?.pointee = UInt64(try ability(context, \.expiry).sweep(place, limit: Int(clamping: limit)))
         return LD_OK
     }
 }
@@ -151,7 +92,7 @@ func listExpired(
     reporting(error) {
         guard let sink else { throw StorageError(.unsupported, "expired was called without a sink") }
         var stopped = false
-        try ability(context, \.expiry).forEachExpired(StorageNamespace(place)) { name in
+        try ability(context, \.expiry).forEachExpired(in: StorageNamespace(place)) { name in
             stopped = name.withBytes { sink.pointee.write?(sink.pointee.context, $0) } != 0
             return !stopped
         }

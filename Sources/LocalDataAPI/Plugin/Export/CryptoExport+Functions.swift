@@ -6,16 +6,16 @@ internal import CLocalData
 @inline(__always)
 private func withProvider(
     _ context: UnsafeMutableRawPointer?, _ error: UnsafePointer<ld_error_sink>?,
-    _ body: (AnyCryptoExport) throws -> Void
+    _ body: (CryptoExport) throws -> Void
 ) -> Int32 {
     reporting(error) {
         guard let context else { throw StorageError(.unsupported, "a crypto provider was called without 'self'") }
-        try Unmanaged<AnyCryptoExport>.fromOpaque(context)._withUnsafeGuaranteedRef { try body($0) }
+        try Unmanaged<CryptoExport>.fromOpaque(context)._withUnsafeGuaranteedRef { try body($0) }
         return LD_OK
     }
 }
 
-extension AnyCryptoExport {
+extension CryptoExport {
     /// The cipher with this number, if the provider offers it and key and nonce have its sizes.
     @inline(__always)
     fileprivate func cipher(_ id: Int32, _ key: ld_bytes, _ nonce: ld_bytes) throws -> AuthenticatedCipher {
@@ -35,9 +35,11 @@ extension AnyCryptoExport {
         throw StorageError(.unsupported, "\(agreement) takes keys of 32 bytes; found \(wrong.count)")
     }
 
-    fileprivate func signature(_ id: Int32, _ key: ld_bytes) throws -> SignatureAlgorithm {
-        guard offers(id), let algorithm = SignatureAlgorithm(rawValue: id) else { throw notOffered(id) }
-        guard key.count != 32 else { return algorithm }
+    fileprivate func signature(
+        _ id: Int32, _ key: ld_bytes
+    ) throws -> (any SigningProvider, SignatureAlgorithm) {
+        guard offers(id), let signer, let algorithm = SignatureAlgorithm(rawValue: id) else { throw notOffered(id) }
+        guard key.count != 32 else { return (signer, algorithm) }
         throw StorageError(.unsupported, "\(algorithm) takes keys of 32 bytes; found \(key.count)")
     }
 
@@ -67,9 +69,9 @@ func sealBytes(
         let mark = try output(tag, cipher.tagSize)
         var sealedSpan = sealed.mutableBytes
         var markSpan = mark.mutableBytes
-        try provider.seal(
-            plaintext.bytes().bytes, cipher, key.bytes().bytes, nonce.bytes().bytes, data.bytes().bytes, &sealedSpan,
-            &markSpan)
+        try provider.provider.seal(
+            plaintext.bytes().bytes, with: cipher, key: key.bytes().bytes, nonce: nonce.bytes().bytes,
+            authenticating: data.bytes().bytes, ciphertext: &sealedSpan, tag: &markSpan)
     }
 }
 
@@ -88,9 +90,9 @@ func openBytes(
         let opened = try output(plaintext, ciphertext.count)
         var span = opened.mutableBytes
         do {
-            try provider.open(
-                ciphertext.bytes().bytes, tag.bytes().bytes, cipher, key.bytes().bytes, nonce.bytes().bytes,
-                data.bytes().bytes, &span)
+            try provider.provider.open(
+                ciphertext.bytes().bytes, tag: tag.bytes().bytes, with: cipher, key: key.bytes().bytes,
+                nonce: nonce.bytes().bytes, authenticating: data.bytes().bytes, plaintext: &span)
         } catch {
             // Whatever the provider wrote there: unverified plaintext never leaves.
             opened.clear()
@@ -119,7 +121,7 @@ func deriveBytes(
         }
         let key = try output(key, count)
         var span = key.mutableBytes
-        try provider.derive(function, known, &span)
+        try provider.provider.derive(function, known, &span)
     }
 }
 
@@ -130,7 +132,7 @@ func randomBytes(
     withProvider(context, error) { provider in
         let bytes = try output(bytes, count)
         var span = bytes.mutableBytes
-        try provider.random(&span)
+        try provider.provider.random(into: &span)
     }
 }
 
@@ -142,7 +144,7 @@ func publicKeyBytes(
         let agreement = try provider.agreement(id, privateKey)
         let publicKey = try output(publicKey, 32)
         var span = publicKey.mutableBytes
-        try provider.publicKey(privateKey.bytes().bytes, agreement, &span)
+        try provider.provider.publicKey(of: privateKey.bytes().bytes, for: agreement, into: &span)
     }
 }
 
@@ -154,40 +156,42 @@ func sharedSecretBytes(
         let agreement = try provider.agreement(id, privateKey, publicKey)
         let secret = try output(secret, 32)
         var span = secret.mutableBytes
-        try provider.sharedSecret(privateKey.bytes().bytes, publicKey.bytes().bytes, agreement, &span)
+        try provider.provider.sharedSecret(
+            of: privateKey.bytes().bytes, with: publicKey.bytes().bytes, by: agreement, into: &span)
     }
 }
 
 func findCryptoAbility(context: UnsafeMutableRawPointer?, id: ld_bytes) -> UnsafeRawPointer? {
     guard let context else { return nil }
-    let provider = Unmanaged<AnyCryptoExport>.fromOpaque(context).takeUnretainedValue()
+    let provider = Unmanaged<CryptoExport>.fromOpaque(context).takeUnretainedValue()
     return switch id.text {
-    case LD_CRYPTO_SIGNATURES: provider.signatures.map { .init($0) }
+    case LD_CRYPTO_SIGNATURES where provider.signer != nil: signatureTable
     default: nil
     }
 }
 
 func closeCrypto(context: UnsafeMutableRawPointer?) {
-    if let context { Unmanaged<AnyCryptoExport>.fromOpaque(context).release() }
+    if let context { Unmanaged<CryptoExport>.fromOpaque(context).release() }
 }
 
 // Signatures.
 
-var signatureTable: ld_crypto_signatures {
-    ld_crypto_signatures(
-        size: UInt32(MemoryLayout<ld_crypto_signatures>.size), public_key: signingPublicKeyBytes, sign: signBytes,
-        verify: verifyBytes)
-}
+// Immutable, and never freed; all exported providers that sign share it.
+nonisolated(unsafe) private let signatureTable = UnsafeRawPointer(
+    UnsafePointer.immortal(
+        ld_crypto_signatures(
+            size: UInt32(MemoryLayout<ld_crypto_signatures>.size), public_key: signingPublicKeyBytes, sign: signBytes,
+            verify: verifyBytes)))
 
 private func signingPublicKeyBytes(
     context: UnsafeMutableRawPointer?, id: Int32, privateKey: ld_bytes, publicKey: UnsafeMutableRawPointer?,
     error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
     withProvider(context, error) { provider in
-        let algorithm = try provider.signature(id, privateKey)
+        let (signer, algorithm) = try provider.signature(id, privateKey)
         let publicKey = try output(publicKey, 32)
         var span = publicKey.mutableBytes
-        try provider.signingPublicKey(privateKey.bytes().bytes, algorithm, &span)
+        try signer.publicKey(ofSigningKey: privateKey.bytes().bytes, for: algorithm, into: &span)
     }
 }
 
@@ -196,10 +200,10 @@ private func signBytes(
     signature: UnsafeMutableRawPointer?, error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
     withProvider(context, error) { provider in
-        let algorithm = try provider.signature(id, privateKey)
+        let (signer, algorithm) = try provider.signature(id, privateKey)
         let signature = try output(signature, 64)
         var span = signature.mutableBytes
-        try provider.sign(message.bytes().bytes, privateKey.bytes().bytes, algorithm, &span)
+        try signer.sign(message.bytes().bytes, with: privateKey.bytes().bytes, by: algorithm, into: &span)
     }
 }
 
@@ -208,12 +212,12 @@ private func verifyBytes(
     error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
     withProvider(context, error) { provider in
-        let algorithm = try provider.signature(id, publicKey)
+        let (signer, algorithm) = try provider.signature(id, publicKey)
         guard signature.count == 64 else {
             throw StorageError(
                 .unsupported, "\(algorithm) has signatures of 64 bytes; found \(signature.count)")
         }
-        try provider.verify(
-            signature.bytes().bytes, message.bytes().bytes, publicKey.bytes().bytes, algorithm)
+        try signer.verify(
+            signature.bytes().bytes, of: message.bytes().bytes, with: publicKey.bytes().bytes, by: algorithm)
     }
 }

@@ -1,37 +1,39 @@
 internal import CLocalData
 
-final class CryptoExport<Provider: CryptoProvider>: AnyCryptoExport {
-    private let provider: Provider
+/// A crypto provider, as the functions of its table `ld_crypto` find it behind the table's `self`.
+final class CryptoExport {
+    let provider: any CryptoProvider
+    let signer: (any SigningProvider)?
+    let sizes: [Int32: ld_algorithm]
     private let algorithms: [ld_algorithm]
+    /// One bit per algorithm with a number below 64, as all ciphers have; checked in every call.
+    private let offered: UInt64
 
-    init(_ provider: Provider) {
+    init(_ provider: any CryptoProvider) {
         self.provider = provider
-        let signatures = (provider as? any SigningProvider)?.signatures ?? []
+        signer = (provider as? any SigningProvider).flatMap { $0.signatures.isEmpty ? nil : $0 }
         algorithms =
-            provider.ciphers.map { cipher in
-                ld_algorithm(
-                    size: UInt32(MemoryLayout<ld_algorithm>.size), id: cipher.id, key_size: UInt32(cipher.keySize),
-                    nonce_size: UInt32(cipher.nonceSize), tag_size: UInt32(cipher.tagSize), flags: 0,
-                    largest: cipher.largestPlaintext)
-            }
-            + provider.derivations.map {
-                ld_algorithm(
-                    size: UInt32(MemoryLayout<ld_algorithm>.size), id: $0.rawValue, key_size: 0, nonce_size: 0,
-                    tag_size: 0, flags: 0, largest: $0.largestOutput)
-            }
-            + provider.agreements.map {
-                ld_algorithm(
-                    size: UInt32(MemoryLayout<ld_algorithm>.size), id: $0.rawValue, key_size: 32, nonce_size: 0,
-                    tag_size: 0, flags: 0, largest: 0)
-            }
-            + signatures.map {
-                ld_algorithm(
-                    size: UInt32(MemoryLayout<ld_algorithm>.size), id: $0.rawValue, key_size: 32, nonce_size: 0,
-                    tag_size: 0, flags: 0, largest: 0)
-            }
-        super.init(algorithms)
-        if !signatures.isEmpty { self.signatures = .immortal(signatureTable) }
+            provider.ciphers.map {
+                Self.algorithm(
+                    $0.id, key: $0.keySize, nonce: $0.nonceSize, tag: $0.tagSize, largest: $0.largestPlaintext)
+            } + provider.derivations.map { Self.algorithm($0.rawValue, largest: $0.largestOutput) }
+            + provider.agreements.map { Self.algorithm($0.rawValue, key: 32) }
+            + (signer?.signatures ?? []).map { Self.algorithm($0.rawValue, key: 32) }
+        sizes = Dictionary(algorithms.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        offered = algorithms.reduce(0) { $0 | ($1.id >= 0 && $1.id < 64 ? 1 << UInt64($1.id) : 0) }
     }
+
+    private static func algorithm(
+        _ id: Int32, key: Int = 0, nonce: Int = 0, tag: Int = 0, largest: UInt64 = 0
+    ) -> ld_algorithm {
+        ld_algorithm(
+            size: UInt32(MemoryLayout<ld_algorithm>.size), id: id, key_size: UInt32(key), nonce_size: UInt32(nonce),
+            tag_size: UInt32(tag), flags: 0, largest: largest)
+    }
+
+    /// Whether the provider offers the algorithm with this number, which must be below 64.
+    @inline(__always)
+    func offers(_ id: Int32) -> Bool { id >= 0 && id < 64 && offered & (1 << UInt64(id)) != 0 }
 
     /// The table of this provider; it keeps the provider until `close`.
     var table: UnsafePointer<ld_crypto> {
@@ -40,77 +42,37 @@ final class CryptoExport<Provider: CryptoProvider>: AnyCryptoExport {
         return .immortal(
             ld_crypto(
                 size: UInt32(MemoryLayout<ld_crypto>.size), reserved: 0, algorithms: UnsafePointer(list),
-                algorithm_count: algorithms.count, self: Unmanaged<AnyCryptoExport>.passRetained(self).toOpaque(),
+                algorithm_count: algorithms.count, self: Unmanaged.passRetained(self).toOpaque(),
                 seal: sealBytes, open: openBytes, derive: deriveBytes, random: randomBytes,
                 extension: findCryptoAbility, close: closeCrypto,
                 public_key: provider.agreements.isEmpty ? nil : publicKeyBytes,
                 agree: provider.agreements.isEmpty ? nil : sharedSecretBytes))
     }
+}
 
-    override func seal(
-        _ plaintext: RawSpan, _ cipher: AuthenticatedCipher, _ key: RawSpan, _ nonce: RawSpan, _ data: RawSpan,
-        _ ciphertext: inout MutableRawSpan, _ tag: inout MutableRawSpan
-    ) throws {
-        try provider.seal(
-            plaintext, with: cipher, key: key, nonce: nonce, authenticating: data, ciphertext: &ciphertext, tag: &tag)
-    }
-
-    override func open(
-        _ ciphertext: RawSpan, _ tag: RawSpan, _ cipher: AuthenticatedCipher, _ key: RawSpan, _ nonce: RawSpan,
-        _ data: RawSpan, _ plaintext: inout MutableRawSpan
-    ) throws {
-        try provider.open(
-            ciphertext, tag: tag, with: cipher, key: key, nonce: nonce, authenticating: data, plaintext: &plaintext)
-    }
-
-    override func derive(
+extension CryptoProvider {
+    /// Derives by one of the functions.
+    func derive(
         _ function: KeyDerivationFunction, _ parameters: ld_derivation, _ key: inout MutableRawSpan
     ) throws {
         let secret = try parameters.secret.bytes().bytes
         let salt = try parameters.salt.bytes().bytes
         switch function {
         case .hkdfSHA256:
-            try provider.deriveKey(from: secret, salt: salt, info: parameters.info.bytes().bytes, into: &key)
+            try deriveKey(from: secret, salt: salt, info: parameters.info.bytes().bytes, into: &key)
         case .pbkdf2HMACSHA256:
-            try provider.deriveKey(
+            try deriveKey(
                 fromPassphrase: secret, salt: salt, iterations: parameters.iterations, into: &key)
         case .hkdfSHA512:
-            try provider.deriveKeyBySHA512(from: secret, salt: salt, info: parameters.info.bytes().bytes, into: &key)
+            try deriveKeyBySHA512(from: secret, salt: salt, info: parameters.info.bytes().bytes, into: &key)
         case .pbkdf2HMACSHA512:
-            try provider.deriveKeyBySHA512(
+            try deriveKeyBySHA512(
                 fromPassphrase: secret, salt: salt, iterations: parameters.iterations, into: &key)
         case .argon2id:
-            try provider.deriveKey(
+            try deriveKey(
                 fromPassphrase: secret, salt: salt, passes: parameters.iterations, memory: parameters.memory,
                 lanes: parameters.lanes, into: &key)
         }
-    }
-
-    override func random(_ bytes: inout MutableRawSpan) throws { try provider.random(into: &bytes) }
-
-    override func publicKey(
-        _ privateKey: RawSpan, _ agreement: KeyAgreement, _ publicKey: inout MutableRawSpan
-    ) throws { try provider.publicKey(of: privateKey, for: agreement, into: &publicKey) }
-
-    override func sharedSecret(
-        _ privateKey: RawSpan, _ publicKey: RawSpan, _ agreement: KeyAgreement, _ secret: inout MutableRawSpan
-    ) throws { try provider.sharedSecret(of: privateKey, with: publicKey, by: agreement, into: &secret) }
-
-    override func signingPublicKey(
-        _ privateKey: RawSpan, _ algorithm: SignatureAlgorithm, _ publicKey: inout MutableRawSpan
-    ) throws { try signer().publicKey(ofSigningKey: privateKey, for: algorithm, into: &publicKey) }
-
-    override func sign(
-        _ message: RawSpan, _ privateKey: RawSpan, _ algorithm: SignatureAlgorithm, _ signature: inout MutableRawSpan
-    ) throws { try signer().sign(message, with: privateKey, by: algorithm, into: &signature) }
-
-    override func verify(
-        _ signature: RawSpan, _ message: RawSpan, _ publicKey: RawSpan, _ algorithm: SignatureAlgorithm
-    ) throws { try signer().verify(signature, of: message, with: publicKey, by: algorithm) }
-
-    private func signer() throws -> any SigningProvider {
-        guard let signer = provider as? any SigningProvider else { throw StorageError(.unsupported) }
-        return signer
     }
 }
 

@@ -6,19 +6,6 @@ internal import CLocalData
     internal import Foundation
 #endif
 
-/// A store of some Swift type, as its table's C functions use it.
-class AnyStorageExport {
-    let abilities: StorageAbilities
-    init(abilities: StorageAbilities) { self.abilities = abilities }
-
-    func resolve(_ address: StorageAddress) throws -> UnsafeMutableRawPointer { throw StorageError(.unsupported) }
-    func release(_ handle: UnsafeMutableRawPointer) {}
-    func get(_ handle: UnsafeMutableRawPointer, _ sink: UnsafePointer<ld_sink>) throws -> Int32 { LD_ABSENT }
-    func exists(_ handle: UnsafeMutableRawPointer) throws -> Int32 { LD_ABSENT }
-    func set(_ handle: UnsafeMutableRawPointer, _ value: ld_bytes, _ attributes: ValueAttributes?) throws {}
-    func remove(_ handle: UnsafeMutableRawPointer) throws -> Int32 { LD_ABSENT }
-}
-
 /// The resolved key behind a handle.
 final class KeyBox<Key: Sendable> {
     let key: Key
@@ -30,14 +17,14 @@ final class KeyBox<Key: Sendable> {
     }
 }
 
-/// Calls a store of one Swift type. The functions of the table `ld_store` find it behind the table's `self`, and the
-/// keys that it has resolved behind their handles.
-final class StorageExport<Backend: StorageBackend>: AnyStorageExport {
-    private let backend: Backend
+/// A store, as the functions of its table `ld_store` find it behind the table's `self`.
+final class StorageExport {
+    let backend: any StorageBackend
+    let abilities: StorageAbilities
 
-    init(_ backend: Backend) {
+    init(_ backend: any StorageBackend) {
         self.backend = backend
-        super.init(abilities: StorageAbilities(of: backend))
+        abilities = StorageAbilities(of: backend)
     }
 
     /// The table of this store; it keeps the store until `close`.
@@ -51,35 +38,40 @@ final class StorageExport<Backend: StorageBackend>: AnyStorageExport {
             ld_store(
                 size: UInt32(MemoryLayout<ld_store>.size), latency: properties.latency.rawValue, flags: flags,
                 enforces: properties.enforces, largest_value: properties.largestValue ?? 0,
-                self: Unmanaged<AnyStorageExport>.passRetained(self).toOpaque(), resolve: resolveKey,
+                self: Unmanaged.passRetained(self).toOpaque(), resolve: resolveKey,
                 release: releaseKey, get: getValue, exists: valueExists, set: setValue, remove: removeValue,
                 extension: findAbility, close: closeStore))
     }
+}
 
-    override func resolve(_ address: StorageAddress) throws -> UnsafeMutableRawPointer {
-        Unmanaged.passRetained(KeyBox(try backend.resolve(address))).toOpaque()
+/// What is done with a key that the store has resolved and that the caller has behind a handle. In an extension, so
+/// that a store of any type can be asked.
+extension StorageBackend {
+    @inline(__always)
+    func key(_ handle: UnsafeMutableRawPointer?) throws -> Key { KeyBox<Key>.key(try checked(handle)) }
+
+    func resolved(_ address: StorageAddress) throws -> UnsafeMutableRawPointer {
+        Unmanaged.passRetained(KeyBox(try resolve(address))).toOpaque()
     }
 
-    override func release(_ handle: UnsafeMutableRawPointer) {
-        Unmanaged<KeyBox<Backend.Key>>.fromOpaque(handle).release()
-    }
+    func release(_ handle: UnsafeMutableRawPointer) { Unmanaged<KeyBox<Key>>.fromOpaque(handle).release() }
 
-    override func get(_ handle: UnsafeMutableRawPointer, _ sink: UnsafePointer<ld_sink>) throws -> Int32 {
+    func get(behind handle: UnsafeMutableRawPointer?, _ sink: UnsafePointer<ld_sink>) throws -> Int32 {
         var stopped = false
-        let found = try backend.get(KeyBox<Backend.Key>.key(handle)) { stopped = !sink.send($0) }
+        let found = try get(key(handle)) { stopped = !sink.send($0) }
         return stopped ? LD_STOPPED : found ? LD_OK : LD_ABSENT
     }
 
-    override func exists(_ handle: UnsafeMutableRawPointer) throws -> Int32 {
-        try backend.exists(KeyBox<Backend.Key>.key(handle)) ? LD_OK : LD_ABSENT
+    func exists(behind handle: UnsafeMutableRawPointer?) throws -> Int32 {
+        try exists(key(handle)) ? LD_OK : LD_ABSENT
     }
 
-    override func set(_ handle: UnsafeMutableRawPointer, _ value: ld_bytes, _ attributes: ValueAttributes?) throws {
-        try backend.set(KeyBox<Backend.Key>.key(handle), to: value.bytes().bytes, attributes: attributes)
+    func set(behind handle: UnsafeMutableRawPointer?, _ value: ld_bytes, _ attributes: ValueAttributes?) throws {
+        try set(key(handle), to: value.bytes().bytes, attributes: attributes)
     }
 
-    override func remove(_ handle: UnsafeMutableRawPointer) throws -> Int32 {
-        try backend.remove(KeyBox<Backend.Key>.key(handle)) ? LD_OK : LD_ABSENT
+    func remove(behind handle: UnsafeMutableRawPointer?) throws -> Int32 {
+        try remove(key(handle)) ? LD_OK : LD_ABSENT
     }
 }
 
@@ -99,10 +91,10 @@ extension UnsafePointer<ld_sink> {
 /// cores would contend for the count's cache line.
 @inline(__always)
 private func withStore<Result>(
-    _ context: UnsafeMutableRawPointer?, _ body: (AnyStorageExport) throws -> Result
+    _ context: UnsafeMutableRawPointer?, _ body: (StorageExport) throws -> Result
 ) throws -> Result {
     guard let context else { throw StorageError(.unsupported, "a store was called without 'self'") }
-    return try Unmanaged<AnyStorageExport>.fromOpaque(context)._withUnsafeGuaranteedRef { try body($0) }
+    return try Unmanaged<StorageExport>.fromOpaque(context)._withUnsafeGuaranteedRef { try body($0) }
 }
 
 @inline(__always)
@@ -117,13 +109,13 @@ func resolveKey(
 ) -> Int32 {
     reporting(error) {
         guard let address, let handle else { throw StorageError(.invalidAddress, "resolve was called without a key") }
-        handle.pointee = try withStore(context) { try $0.resolve(StorageAddress(address)) }
+        handle.pointee = try withStore(context) { try $0.backend.resolved(StorageAddress(address)) }
         return LD_OK
     }
 }
 
 func releaseKey(context: UnsafeMutableRawPointer?, handle: UnsafeMutableRawPointer?) {
-    if let handle { try? withStore(context) { $0.release(handle) } }
+    if let handle { try? withStore(context) { $0.backend.release(handle) } }
 }
 
 func getValue(
@@ -132,14 +124,14 @@ func getValue(
 ) -> Int32 {
     reporting(error) {
         guard let sink else { throw StorageError(.unsupported, "get was called without a sink") }
-        return try withStore(context) { try $0.get(checked(handle), sink) }
+        return try withStore(context) { try $0.backend.get(behind: handle, sink) }
     }
 }
 
 func valueExists(
     context: UnsafeMutableRawPointer?, handle: UnsafeMutableRawPointer?, error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
-    reporting(error) { try withStore(context) { try $0.exists(checked(handle)) } }
+    reporting(error) { try withStore(context) { try $0.backend.exists(behind: handle) } }
 }
 
 func setValue(
@@ -147,7 +139,7 @@ func setValue(
     attributes: UnsafePointer<ld_attributes>?, error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
     reporting(error) {
-        try withStore(context) { try $0.set(checked(handle), value, attributes.map { try ValueAttributes($0) }) }
+        try withStore(context) { try $0.backend.set(behind: handle, value, attributes.map { try ValueAttributes($0) }) }
         return LD_OK
     }
 }
@@ -155,7 +147,7 @@ func setValue(
 func removeValue(
     context: UnsafeMutableRawPointer?, handle: UnsafeMutableRawPointer?, error: UnsafePointer<ld_error_sink>?
 ) -> Int32 {
-    reporting(error) { try withStore(context) { try $0.remove(checked(handle)) } }
+    reporting(error) { try withStore(context) { try $0.backend.remove(behind: handle) } }
 }
 
 func findAbility(context: UnsafeMutableRawPointer?, id: ld_bytes) -> UnsafeRawPointer? {
@@ -164,7 +156,7 @@ func findAbility(context: UnsafeMutableRawPointer?, id: ld_bytes) -> UnsafeRawPo
 }
 
 func closeStore(context: UnsafeMutableRawPointer?) {
-    if let context { Unmanaged<AnyStorageExport>.fromOpaque(context).release() }
+    if let context { Unmanaged<StorageExport>.fromOpaque(context).release() }
 }
 
 /// The bits for what a keychain enforces: see `LD_ENFORCES_...` in the C header.

@@ -6,25 +6,11 @@ package import CLocalData
     internal import Foundation
 #endif
 
-/// A sync transport of some Swift type, as its table's C functions use it.
-class AnySyncExport {
-    typealias Token = UnsafeMutableRawPointer
+/// A transport, as the functions of its table `ld_sync` find it behind the table's `self`.
+final class SyncExport {
+    let transport: any SyncTransport
 
-    func publish(_ records: [SyncRecord]) throws {}
-    func remove(_ names: [String], of writer: String) throws {}
-    func fetch(since position: Data?, _ body: (SyncRecord) -> Bool) throws -> Data { Data() }
-    func subscribe(_ notify: @escaping @Sendable (SyncNotice) -> Void) throws -> Token {
-        throw StorageError(.unsupported)
-    }
-    func unsubscribe(_ token: Token) {}
-    func cancel() {}
-}
-
-final class SyncExport<Transport: SyncTransport>: AnySyncExport {
-    private typealias Box = KeyBox<Transport.Subscription>
-    private let transport: Transport
-
-    init(_ transport: Transport) { self.transport = transport }
+    init(_ transport: any SyncTransport) { self.transport = transport }
 
     /// The table of this transport; it keeps the transport until `close`.
     var table: UnsafePointer<ld_sync> {
@@ -32,37 +18,31 @@ final class SyncExport<Transport: SyncTransport>: AnySyncExport {
             ld_sync(
                 size: UInt32(MemoryLayout<ld_sync>.size), reserved: 0,
                 largest_record: UInt64(clamping: transport.largestRecord),
-                self: Unmanaged<AnySyncExport>.passRetained(self).toOpaque(), publish: publishRecords,
+                self: Unmanaged.passRetained(self).toOpaque(), publish: publishRecords,
                 remove: removeRecords, fetch: fetchRecords, subscribe: beginSubscription,
                 unsubscribe: endSubscription, cancel: cancelCalls, extension: transportExtension,
                 close: closeTransport))
     }
+}
 
-    override func publish(_ records: [SyncRecord]) throws { try transport.publish(records) }
-
-    override func remove(_ names: [String], of writer: String) throws { try transport.remove(names, of: writer) }
-
-    override func fetch(since position: Data?, _ body: (SyncRecord) -> Bool) throws -> Data {
-        try transport.fetch(since: position, body)
+extension SyncTransport {
+    fileprivate func subscribed(
+        _ notify: @escaping @Sendable (SyncNotice) -> Void
+    ) throws -> UnsafeMutableRawPointer {
+        Unmanaged.passRetained(KeyBox(try subscribe(notify))).toOpaque()
     }
 
-    override func subscribe(_ notify: @escaping @Sendable (SyncNotice) -> Void) throws -> Token {
-        Unmanaged.passRetained(Box(try transport.subscribe(notify))).toOpaque()
+    fileprivate func unsubscribe(behind token: UnsafeMutableRawPointer) {
+        unsubscribe(KeyBox<Subscription>.key(token))
+        Unmanaged<KeyBox<Subscription>>.fromOpaque(token).release()
     }
-
-    override func unsubscribe(_ token: Token) {
-        transport.unsubscribe(Box.key(token))
-        Unmanaged<Box>.fromOpaque(token).release()
-    }
-
-    override func cancel() { transport.cancel() }
 }
 
 // The C functions of an exported transport's table. They are at file scope, so that no isolation is inferred for them.
 
-private func transport(_ context: UnsafeMutableRawPointer?) throws -> AnySyncExport {
+private func transport(_ context: UnsafeMutableRawPointer?) throws -> any SyncTransport {
     guard let context else { throw StorageError(.unsupported, "a transport was called without 'self'") }
-    return Unmanaged<AnySyncExport>.fromOpaque(context).takeUnretainedValue()
+    return Unmanaged<SyncExport>.fromOpaque(context).takeUnretainedValue().transport
 }
 
 func publishRecords(
@@ -122,7 +102,7 @@ func beginSubscription(
             throw StorageError(.unsupported, "subscribe was called without a subscriber")
         }
         let subscriber = known
-        token.pointee = try transport(context).subscribe { notice in
+        token.pointee = try transport(context).subscribed { notice in
             subscriber.notify?(subscriber.context, notice.rawValue)
         }
         return LD_OK
@@ -130,7 +110,7 @@ func beginSubscription(
 }
 
 func endSubscription(context: UnsafeMutableRawPointer?, token: UnsafeMutableRawPointer?) {
-    if let token { try? transport(context).unsubscribe(token) }
+    if let token { try? transport(context).unsubscribe(behind: token) }
 }
 
 func cancelCalls(context: UnsafeMutableRawPointer?) { try? transport(context).cancel() }
@@ -138,7 +118,7 @@ func cancelCalls(context: UnsafeMutableRawPointer?) { try? transport(context).ca
 func transportExtension(context: UnsafeMutableRawPointer?, id: ld_bytes) -> UnsafeRawPointer? { nil }
 
 func closeTransport(context: UnsafeMutableRawPointer?) {
-    if let context { Unmanaged<AnySyncExport>.fromOpaque(context).release() }
+    if let context { Unmanaged<SyncExport>.fromOpaque(context).release() }
 }
 
 extension SyncRecord {
