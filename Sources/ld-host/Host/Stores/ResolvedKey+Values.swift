@@ -8,84 +8,101 @@ package import LocalDataAPI
 extension ResolvedKey {
     /// The value, opened; `nil` if absent.
     package func data() async throws(StorageError) -> Data? {
-        if let refusal = refusal { throw refusal }
-        if layers.isEmpty {
-            do throws(StorageError) {
-                return try await open.read("reading '\(address)'") { [self] (store) throws(StorageError) in
-                    let data = try store.get(handle)
-                    try requirePlain(data)
-                    return data
-                }
-            } catch { throw naming(error) }
-        }
-        let value = try await sealedValue()
-        do throws(StorageError) {
-            if open.readsInline, let data = try value.getAtOnce() { return data }
-        } catch {
-            guard open.isBusyForNow(error) else { throw error }
-        }
-        return try await open.wait("reading '\(address)'") { [self] () throws(StorageError) in
-            try open.repeating { () throws(StorageError) in try value.get() }
+        try await reading { [self] (store) throws(StorageError) in
+            let data = try store.get(handle)
+            try requirePlain(data)
+            return data
+        } opened: { (value) throws(StorageError) in
+            try value.get()
+        } atOnce: { (value) throws(StorageError) in
+            try value.getAtOnce()
         }
     }
 
     /// The value, opened, and the version tag that it is stored with; `nil` if there is no value.
     package func tagged() async throws(StorageError) -> TaggedValue? {
-        if let refusal = refusal { throw refusal }
-        guard layers.isEmpty else {
-            let value = try await sealedValue()
-            return try await open.wait("reading '\(address)'") { [self] () throws(StorageError) in
-                try open.repeating { () throws(StorageError) in try value.tagged() }
-            }
-        }
-        do throws(StorageError) {
-            return try await open.read("reading '\(address)'") { [self] (store) throws(StorageError) in
-                guard let found = try store.tagged(handle) else { return nil }
-                try requirePlain(found.value)
-                return TaggedValue(data: found.value, tag: found.tag)
-            }
-        } catch { throw naming(error) }
-    }
-
-    package func set(_ data: Data) async throws(StorageError) { try await set(data, attributes: attributes) }
-
-    package func set(_ data: Data, attributes: ValueAttributes?) async throws(StorageError) {
-        try await write(data, attributes)
-        if attributes?.expires != nil { await open.sweepNowAndThen(address.place) }
-    }
-
-    private func write(_ data: Data, _ attributes: ValueAttributes?) async throws(StorageError) {
-        if let refusal = refusal { throw refusal }
-        if !layers.isEmpty {
-            let value = try await sealedValue()
-            return try await open.wait("writing '\(address)'") { () throws(StorageError) in
-                try value.set(data, attributes: attributes)
-            }
-        }
-        if open.writesInline {
-            return try store.set(handle, to: data, attributes: attributes)
-        }
-        try await open.write("writing '\(address)'") { [self] (store) throws(StorageError) in
-            try store.set(handle, to: data, attributes: attributes)
+        try await reading { [self] (store) throws(StorageError) in
+            guard let found = try store.tagged(handle) else { return nil }
+            try requirePlain(found.value)
+            return TaggedValue(data: found.value, tag: found.tag)
+        } opened: { (value) throws(StorageError) in
+            try value.tagged()
         }
     }
 
     /// The value, opened, with the revision and the attributes that it is stored with; `nil` if there is no value.
     package func revisioned() async throws(StorageError) -> RevisionedData? {
-        if let refusal = refusal { throw refusal }
+        try await reading { [self] (store) throws(StorageError) in
+            let found = try store.revisioned(handle)
+            try requirePlain(found?.data)
+            return found
+        } opened: { (value) throws(StorageError) in
+            try value.revisioned()
+        }
+    }
+
+    /// Reads a plain value from the store, or what its layers open.
+    ///
+    /// - Parameter atOnce: Opens the value on the caller's thread; `nil` if that would have to wait.
+    private func reading<Value: Sendable>(
+        plain: @escaping @Sendable (LoadedStore) throws(StorageError) -> Value?,
+        opened: @escaping @Sendable (SealedValue) throws(StorageError) -> Value?,
+        atOnce: (SealedValue) throws(StorageError) -> Value?? = { _ in nil }
+    ) async throws(StorageError) -> Value? {
+        if let refusal { throw refusal }
         guard layers.isEmpty else {
             let value = try await sealedValue()
-            return try await open.wait("reading '\(address)'") { [self] () throws(StorageError) in
-                try open.repeating { () throws(StorageError) in try value.revisioned() }
+            do throws(StorageError) {
+                if open.readsInline, let found = try atOnce(value) { return found }
+            } catch {
+                guard open.isBusyForNow(error) else { throw error }
+            }
+            return try await open.wait("reading '\(address)'") { [open] () throws(StorageError) in
+                try open.repeating { () throws(StorageError) in try opened(value) }
             }
         }
-        do throws(StorageError) {
-            return try await open.read("reading '\(address)'") { [self] (store) throws(StorageError) in
-                let found = try store.revisioned(handle)
-                try requirePlain(found?.data)
-                return found
-            }
-        } catch { throw naming(error) }
+        do throws(StorageError) { return try await open.read("reading '\(address)'", plain) } catch {
+            throw naming(error)
+        }
+    }
+
+    package func set(_ data: Data) async throws(StorageError) { try await set(data, attributes: attributes) }
+
+    package func set(_ data: Data, attributes: ValueAttributes?) async throws(StorageError) {
+        try await writing { [handle] (store) throws(StorageError) in
+            try store.set(handle, to: data, attributes: attributes)
+        } sealed: { (value) throws(StorageError) in
+            try value.set(data, attributes: attributes)
+        }
+        if attributes?.expires != nil { await open.sweepNowAndThen(address.place) }
+    }
+
+    /// Stores a value if the stored one fulfils a condition.
+    ///
+    /// - Returns: The new revision; `nil` if it does not, and then nothing has changed.
+    package func set(
+        _ data: Data, attributes: ValueAttributes?, if condition: WriteCondition
+    ) async throws(StorageError) -> UInt64? {
+        let revision = try await writing { [handle] (store) throws(StorageError) in
+            try store.set(handle, to: data, attributes: attributes, if: condition)
+        } sealed: { (value) throws(StorageError) in
+            try value.set(data, attributes: attributes, if: condition)
+        }
+        if revision != nil, attributes?.expires != nil { await open.sweepNowAndThen(address.place) }
+        return revision
+    }
+
+    /// Writes a plain value to the store, or seals it by its layers.
+    private func writing<Result: Sendable>(
+        plain: @escaping @Sendable (LoadedStore) throws(StorageError) -> Result,
+        sealed: @escaping @Sendable (SealedValue) throws(StorageError) -> Result
+    ) async throws(StorageError) -> Result {
+        if let refusal { throw refusal }
+        guard layers.isEmpty else {
+            let value = try await sealedValue()
+            return try await open.wait("writing '\(address)'") { () throws(StorageError) in try sealed(value) }
+        }
+        return try await open.write("writing '\(address)'", plain)
     }
 
     /// Checks a value that is about to be read in pieces; see ``requirePlain(_:)``. May wait.
@@ -106,32 +123,6 @@ extension ResolvedKey {
     private func requirePlain(_ start: EnvelopeStart) throws(StorageError) {
         if open.hasForgottenSealing, start.isOfStore { throw StoreSealing.forgotten(open.name, "'\(address)'") }
         if recognizesSeals, start.isEnvelope { throw StorageError.sealed(address) }
-    }
-
-    /// Stores a value if the stored one fulfils a condition.
-    ///
-    /// - Returns: The new revision; `nil` if it does not, and then nothing has changed.
-    package func set(
-        _ data: Data, attributes: ValueAttributes?, if condition: WriteCondition
-    ) async throws(StorageError) -> UInt64? {
-        let revision = try await write(data, attributes, if: condition)
-        if revision != nil, attributes?.expires != nil { await open.sweepNowAndThen(address.place) }
-        return revision
-    }
-
-    private func write(
-        _ data: Data, _ attributes: ValueAttributes?, if condition: WriteCondition
-    ) async throws(StorageError) -> UInt64? {
-        if let refusal = refusal { throw refusal }
-        guard layers.isEmpty else {
-            let value = try await sealedValue()
-            return try await open.wait("writing '\(address)'") { () throws(StorageError) in
-                try value.set(data, attributes: attributes, if: condition)
-            }
-        }
-        return try await open.write("writing '\(address)'") { [self] (store) throws(StorageError) in
-            try store.set(handle, to: data, attributes: attributes, if: condition)
-        }
     }
 
     /// Removes the value if it has a revision; `false` if it has another one or does not exist.
