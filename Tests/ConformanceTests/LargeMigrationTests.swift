@@ -70,7 +70,7 @@ import Testing
         #expect(try await router.migrate().entries.map(\.outcome) == [.migrated])
         #expect(try await isWhole(router, new))
         #expect(try await !router.exists(old))
-        try await router.rollbackMigration(of: new)
+        try await router.migrations.rollback(of: new)
         #expect(try await isWhole(router, old))
     }
 }

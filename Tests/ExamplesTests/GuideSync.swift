@@ -8,7 +8,7 @@ func follow(_ catalog: some StorageKeyCatalog, with router: StorageRouter) async
     await router.syncRegisteredKeysIfNeeded()
     let syncing = Task { try await router.syncContinuously() }
     defer { syncing.cancel() }
-    for await address in router.syncedChanges() { print("another device has changed \(address)") }
+    for await address in router.syncGroup.changes() { print("another device has changed \(address)") }
 }
 
 func reply(with router: StorageRouter, send: ([String: Data]) async throws -> Void) async throws {

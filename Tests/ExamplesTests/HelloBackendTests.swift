@@ -22,7 +22,7 @@ struct HelloBackendTests {
         await #expect(throws: StorageError.notFound) { try await router.get(.theme) }
         try await router.set("dark", for: .theme)
         #expect(try await router.get(.theme) == "dark")
-        #expect(try await router.route(of: "userDefaults")?.plugin.contains("libHelloBackend.so") == true)
+        #expect(try await router.stores.route(of: "userDefaults")?.plugin.contains("libHelloBackend.so") == true)
     }
 
     private func conforms(_ example: BuiltExample) throws {

@@ -37,7 +37,7 @@ import Testing
             #expect(try await Self.run(router, value).outcome == .migrated)
             #expect(try await router.text(at: "rows/b") == value)
             #expect(
-                try await router.migrationStatus().migrations.allSatisfy {
+                try await router.migrations.status().migrations.allSatisfy {
                     $0.migration != "first" || $0.problem == nil
                 })
         }
@@ -54,7 +54,7 @@ import Testing
         let router = try Self.router(home, form, changed, Self.second)
         // A migration with nothing to do does not fail, and the change is reported.
         #expect(try await router.migrate([AnyStorageKey(StorageKeyDescriptor(address: "rows/b"))]).failures.isEmpty)
-        let problem = try await router.migrationStatus().migrations.first { $0.migration == "first" }?.problem
+        let problem = try await router.migrations.status().migrations.first { $0.migration == "first" }?.problem
         #expect(problem?.contains("the pack 'ours' has changed its migration 'first'") == true, "\(problem ?? "")")
         try await router.put("2", at: "rows/z")
         let entry = try await Self.run(router, "2")
@@ -64,7 +64,7 @@ import Testing
         }
         #expect(try await router.text(at: "rows/b") == "1")
         #expect(try await router.text(at: "rows/z") == "2")
-        let plan = try await router.migrationPlan()
+        let plan = try await router.migrations.plan()
         #expect(
             plan.entries.contains {
                 $0.migration == "first" && $0.error == MigrationError.Code.packUnavailable.rawValue
@@ -139,7 +139,7 @@ import Testing
         let router = try Self.router(home, form, step.replacing(#""id""#, with: #""onConflict":"takeSource","id""#))
         #expect(try await router.runMigration("many").outcome == .nothingToDo)
         try await router.put("2", at: "rows/old.b")
-        let plan = try await router.migrationPlan()
+        let plan = try await router.migrations.plan()
         #expect(plan.entries.map(\.error) == [MigrationError.Code.packUnavailable.rawValue], "\(plan)")
         await #expect {
             try await router.runMigration("many")

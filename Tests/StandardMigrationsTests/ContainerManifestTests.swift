@@ -89,7 +89,7 @@ private struct Written: UserDefaultsContainer {
             try await router.put(value, at: "rows/MyApp.MySettings.\(name)")
         }
         try await router.put("\"x\"", at: "rows/Old.x")
-        let plan = try await router.migrationPlan()
+        let plan = try await router.migrations.plan()
         let ids = ["version", "2", "3"].map { "container rows/MySettings \($0)" }
         #expect(plan.entries.map(\.migration) == ids)
         #expect(plan.entries.map(\.decision) == [.nothingToDo, .run, .run])
@@ -102,8 +102,8 @@ private struct Written: UserDefaultsContainer {
         #expect(try await router.text(at: "userDefaults/Cache.size") == "9")
         let again = try await home.router(text(Self.containers)).migrate()
         #expect(again.entries.allSatisfy { $0.outcome == .nothingToDo }, "\(again.entries)")
-        try await router.rollbackMigration(ids[2])
-        try await router.rollbackMigration(ids[1])
+        try await router.migrations.rollback(ids[2])
+        try await router.migrations.rollback(ids[1])
         #expect(try await router.text(at: "rows/MyApp.MySettings.userName") == "\"alice\"")
         #expect(try await router.migrate().failures.isEmpty)
         #expect(try await router.text(at: "rows/MyApp.MySettings.__version") == "3")

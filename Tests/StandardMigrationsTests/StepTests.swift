@@ -307,7 +307,7 @@ import Testing
             #expect(try await router.get(moved) == [number])
         }
         #expect(try await router.text(at: "userDefaults/older") == "stays")
-        for id in ["y", "x"] { try await router.rollbackMigration(id) }
+        for id in ["y", "x"] { try await router.migrations.rollback(id) }
         #expect(try await router.text(at: "userDefaults/old.7") == "[7]")
     }
 

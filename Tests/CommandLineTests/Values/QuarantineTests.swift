@@ -28,7 +28,7 @@ struct QuarantineTests {
         try set("\(domain)/note", #"{"what":"is this"}"#)
         let router = try home.app()
         await #expect(throws: StorageError.notFound) { try await router.get(key(domain, security)) }
-        return try #require(try await router.quarantine().values.first).id
+        return try #require(try await router.quarantine.list().values.first).id
     }
 
     @Test("in plain stores and sealed ones", arguments: ["userDefaults", "encryptedFileSystem"])

@@ -126,7 +126,7 @@ import Testing
         stored.wrappedValue = DegradationSample.UserData(fullName: "Ada")
         await #expect(throws: MigrationError.transformationFailed) { try await stored.projectedValue.save() }
         #expect(try await router.data(for: key(DegradationSample.ResilientStorage.self)) == old)
-        #expect(try await router.quarantine().values.isEmpty)
+        #expect(try await router.quarantine.list().values.isEmpty)
     }
 
     // Only what no version decodes is set aside.
@@ -138,11 +138,11 @@ import Testing
         let stored = VaultStored(DegradationSample.ResilientStorage.self, router: router)
         await stored.projectedValue.initializationTask.value
         #expect(stored.wrappedValue == DegradationSample.UserData.safe)
-        let kept = try #require(try await router.quarantine().values.first)
-        #expect(try await router.quarantinedValue(kept.id).data == old)
+        let kept = try #require(try await router.quarantine.list().values.first)
+        #expect(try await router.quarantine.value(kept.id).data == old)
         stored.wrappedValue = DegradationSample.UserData(fullName: "Ada")
         try await stored.projectedValue.save()
-        #expect(try await router.quarantine().values.count == 1)
+        #expect(try await router.quarantine.list().values.count == 1)
     }
 
     @Test("unit test of a migration") func userSettingsMigration() async throws {

@@ -71,7 +71,7 @@ final class ConversionCount: Sendable {
             await #expect(throws: MigrationError.newerVersion) { try await router.get(key) }
             let error = await MigrationError.of { try await router.set(Note.V3(title: "x", tags: []), for: key) }
             #expect(error?.code == .newerVersion, "\(policy): \(error?.message ?? "")")
-            #expect(try await router.quarantine().values.isEmpty)
+            #expect(try await router.quarantine.list().values.isEmpty)
         }
         #expect(try await home.router().data(for: plain) == later)
         #expect(try await home.router().attributes(of: plain)?.versionTag == "4")
@@ -89,18 +89,18 @@ final class ConversionCount: Sendable {
         try await router.registerDefault(Note.V3(title: "default", tags: []), for: key)
         for _ in 0..<2 { await #expect(throws: MigrationError.decodingFailed) { try await router.get(key) } }
         #expect(try await router.data(for: plain) == foreign)
-        #expect(try await router.quarantine().values.isEmpty)
+        #expect(try await router.quarantine.list().values.isEmpty)
         for title in ["mine", "mine again"] { try await router.set(Note.V3(title: title, tags: []), for: key) }
-        let found = try await router.quarantine()
+        let found = try await router.quarantine.list()
         #expect(found.values.count == 1 && found.failures.isEmpty)
         let kept = try #require(found.values.first)
         #expect(kept.address == "\(domain)/note" && kept.size == foreign.count, "\(kept)")
-        #expect(try await router.quarantinedValue(kept.id).data == foreign)
-        let refusal = await #expect(throws: StorageError.self) { try await router.restoreQuarantined(kept.id) }
+        #expect(try await router.quarantine.value(kept.id).data == foreign)
+        let refusal = await #expect(throws: StorageError.self) { try await router.quarantine.restore(kept.id) }
         #expect(refusal?.code == .busy)
-        try await router.restoreQuarantined(kept.id, replacing: true)
+        try await router.quarantine.restore(kept.id, replacing: true)
         #expect(try await home.router().data(for: plain) == foreign)
-        #expect(try await router.quarantine().values.isEmpty)
+        #expect(try await router.quarantine.list().values.isEmpty)
     }
 
     @Test("a key can ask for the default instead, and the value is in quarantine", arguments: domains)
@@ -114,16 +114,16 @@ final class ConversionCount: Sendable {
         try await router.registerDefault(Note.V3(title: "default", tags: []), for: key)
         for _ in 0..<2 { #expect(try await router.get(key).title == "default") }
         #expect(try await !router.exists(key))
-        let kept = try #require(try await router.quarantine().values.first)
+        let kept = try #require(try await router.quarantine.list().values.first)
         #expect(kept.reason.contains("no member 'title'"), "\(kept.reason)")
         try await router.set(Note.V3(title: "mine", tags: []), for: key)
-        #expect(try await router.quarantine().values.count == 1)
+        #expect(try await router.quarantine.list().values.count == 1)
         #expect(try await router.get(key).title == "mine")
-        let data = try await home.router().quarantinedValue(String(kept.id.prefix(12))).data
+        let data = try await home.router().quarantine.value(String(kept.id.prefix(12))).data
         #expect(try JSONDecoder().decode([String: String].self, from: data) == refused)
-        try await router.dropQuarantined(kept.id)
-        #expect(try await router.quarantine().values.isEmpty)
-        await #expect(throws: StorageError.notFound) { try await router.quarantinedValue(kept.id) }
+        try await router.quarantine.drop(kept.id)
+        #expect(try await router.quarantine.list().values.isEmpty)
+        await #expect(throws: StorageError.notFound) { try await router.quarantine.value(kept.id) }
     }
 
     @Test("a value that was stored since the unread one does not go to quarantine", arguments: domains)
@@ -138,7 +138,7 @@ final class ConversionCount: Sendable {
             AnyStorageKey(key), router.resolve(key), unread: Data("refused".utf8), removes: true, reason: "a test")
         #expect(id == nil)
         #expect(try await router.get(key).title == "good")
-        #expect(try await router.quarantine().values.isEmpty)
+        #expect(try await router.quarantine.list().values.isEmpty)
     }
 
     @Test("many readers at once convert it once", arguments: domains)
@@ -166,7 +166,7 @@ final class ConversionCount: Sendable {
         _ = try await router.get(key)
         let history = try await router.migrationHistory(for: key)
         #expect(history.map(\.id) == ["versions of \(domain)/note"])
-        try await router.rollbackMigration(of: key)
+        try await router.migrations.rollback(of: key)
         #expect(try await home.router().get(old) == Note.V1(text: "hello"))
         #expect(try await home.router().attributes(of: AnyStorageKey(old))?.versionTag == nil)
     }
@@ -235,16 +235,16 @@ final class ConversionCount: Sendable {
         let key = try Note.key("note", domain, ifUndecodable: .quarantine)
         try await router.registerDefault(Note.V3(title: "default", tags: []), for: key)
         _ = try await router.get(key)
-        let kept = try #require(try await router.quarantine().values.first)
+        let kept = try #require(try await router.quarantine.list().values.first)
         for (name, bytes) in home.files where name.contains("localdata") {
             #expect(bytes.firstRange(of: Data("what is this".utf8)) == nil, "\(name)")
         }
-        let former = try #require(try await router.keys().first { $0.state == "active" })
-        try await router.rotateKeys()
-        await #expect(throws: StorageError.busy) { try await router.retireKey(former.id) }
-        _ = try await router.reseal()
-        try await router.retireKey(former.id)
-        #expect(try await home.router().quarantinedValue(kept.id).data == foreign)
+        let former = try #require(try await router.keys.list().first { $0.state == "active" })
+        try await router.keys.rotate()
+        await #expect(throws: StorageError.busy) { try await router.keys.retire(former.id) }
+        _ = try await router.keys.reseal()
+        try await router.keys.retire(former.id)
+        #expect(try await home.router().quarantine.value(kept.id).data == foreign)
         #expect(try await router.names(in: domain, prefix: "").isEmpty)
         let findings = await Diagnosis.run { router }
         #expect(findings.contains { $0.text.contains("in quarantine") && $0.isProblem })

@@ -39,7 +39,7 @@ import Testing
             let next = try await self.router(fixture, store)
             #expect(try await next.get(key) == Note.V3(title: "hello", tags: []), "\(count)")
             #expect(try await next.attributes(of: AnyStorageKey(key))?.versionTag == "3", "\(count)")
-            let overview = try await self.router(fixture, store).migrationStatus()
+            let overview = try await self.router(fixture, store).migrations.status()
             #expect(overview.migrations.map(\.state) == [.done], "\(count)")
             #expect(overview.migrations.allSatisfy { !$0.needsAttention && $0.problem == nil }, "\(count)")
             if isDone { break }
@@ -57,7 +57,7 @@ import Testing
         let key = try Note.key("note", domain)
         let router = try home.router()
         _ = try await router.get(key)
-        var found = try await home.router().migrationStatus().migrations
+        var found = try await home.router().migrations.status().migrations
         #expect(found.map(\.state) == [.done] && !found.contains(where: \.needsAttention))
         #expect(found.first?.keptUntil != nil && found.first?.problem == nil)
 
@@ -67,11 +67,11 @@ import Testing
         let id = try #require(page.rows.first?.id)
         page[id]?.state = .published
         try await ledger.commit(page)
-        found = try await home.router().migrationStatus().migrations
+        found = try await home.router().migrations.status().migrations
         #expect(found.filter(\.needsAttention).count == 1)
         let texts = await Diagnosis.run { try home.router() }.map(\.text).filter { $0.contains(id) }
         #expect(texts.count == 1 && texts.first?.contains("it has not been read back yet") == true, "\(texts)")
-        #expect(try await home.router().resumeMigrations().entries.map(\.isDone) == [true])
-        #expect(try await !home.router().migrationStatus().migrations.contains(where: \.needsAttention))
+        #expect(try await home.router().migrations.resume().entries.map(\.isDone) == [true])
+        #expect(try await !home.router().migrations.status().migrations.contains(where: \.needsAttention))
     }
 }

@@ -43,7 +43,7 @@ private final class Service: Sendable {
             #expect(error?.code == .transformationFailed, "\(error?.message ?? "")")
             #expect(error?.message.contains("\(domain)/note") == true && error?.message.contains("offline") == true)
         }
-        #expect(try await router.quarantine().values.isEmpty)
+        #expect(try await router.quarantine.list().values.isEmpty)
         #expect(try await router.exists(key))
         service.isOnline = true
         #expect(try await home.router().get(service.key(domain, ifUndecodable: policy)).tags == ["converted"])
@@ -80,9 +80,9 @@ private final class Service: Sendable {
         let router = try home.router()
         let key = try Service().key(domain, ifUndecodable: .quarantine)
         for text in ["mine", "mine again"] { try await router.set(Note.V2(text: text, tags: []), for: key) }
-        let kept = try #require(try await router.quarantine().values.first)
-        #expect(try await router.quarantine().values.count == 1)
-        #expect(try await router.quarantinedValue(kept.id).data == Data(#"{"text":"hello"}"#.utf8))
+        let kept = try #require(try await router.quarantine.list().values.first)
+        #expect(try await router.quarantine.list().values.count == 1)
+        #expect(try await router.quarantine.value(kept.id).data == Data(#"{"text":"hello"}"#.utf8))
         #expect(kept.reason.contains("offline"), "\(kept.reason)")
         #expect(try await home.router().get(key).text == "mine again")
     }

@@ -7,10 +7,10 @@ extension HistoryRun {
     func enterGroup(_ session: Session) async throws {
         do {
             if invitation.isEmpty {
-                try await session.router.createSyncGroup(named: "first")
-                invitation = try await session.router.inviteToSync().code
+                try await session.router.syncGroup.create(named: "first")
+                invitation = try await session.router.syncGroup.invite().code
             } else {
-                try await session.router.joinSyncGroup(invitation, named: "second")
+                try await session.router.syncGroup.join(invitation, named: "second")
             }
         } catch { throw Failure(kind: "sync: \(Self.code(of: error))", words: "the device cannot sync: \(error)") }
         log.append("  enter the sync group")

@@ -22,7 +22,7 @@ extension HistoryRun {
     func backUp() async throws {
         let path = "\(outside.path)/backup\(number)"
         do {
-            let report = try await home.program(history.apps[0]).backUp(
+            let report = try await home.program(history.apps[0]).backups.write(
                 to: path, passphrase: passphrase(), overwriting: true, style: Self.style)
             log.append("  back up: \(report.values) values")
             guard report.failures.isEmpty else {
@@ -43,7 +43,7 @@ extension HistoryRun {
         // Users know where they have chosen to keep files; half of them also keep the keys.
         terms.folders = try NamedFolders(["\(home.path)/folder"])
         terms.takesKeys = number.isMultiple(of: 2)
-        let report = try await home.program(history.apps[0]).restore(
+        let report = try await home.program(history.apps[0]).backups.restore(
             from: backup.path, passphrase: passphrase(), terms)
         log.append("  new machine, restore: \(report.restored) values")
         model = backup.model

@@ -86,18 +86,18 @@ import Testing
             }
             #expect(try await next.names(in: before).isEmpty, "\(count)")
             try await next.registerMigration(migration)
-            #expect(try await next.migrationRecord(of: "move")?.state == .clean, "\(count)")
+            #expect(try await next.migrations.record(of: "move")?.state == .clean, "\(count)")
             #expect(try await run(next).outcome == .nothingToDo, "\(count)")
             rows.append(store.count(in: "localdata.migrations"))
             #expect(store.count(in: "localdata.batch") == 0, "\(count)")
             store.stop(after: count)
-            _ = try? await next.rollbackMigration("move")
+            _ = try? await next.migrations.rollback("move")
             store.goOn()
             let last = try await self.router(fixture, store)
             try await last.registerMigration(migration)
             // There is nothing to undo if the last batch was decided.
-            _ = try? await last.rollbackMigration("move")
-            #expect(try await last.migrationRecord(of: "move")?.state == .rolledBack, "\(count)")
+            _ = try? await last.migrations.rollback("move")
+            #expect(try await last.migrations.record(of: "move")?.state == .rolledBack, "\(count)")
             for number in 1...Self.values {
                 #expect(try await last.get(BulkMigrationTests.key("old.\(number)", before)) == "\(number)", "\(count)")
             }
@@ -131,19 +131,19 @@ import Testing
             try await router.registerMigration(migration)
             store.stop(after: count)
             do {
-                try await router.rollbackMigration("move")
+                try await router.migrations.rollback("move")
                 isStopped = false
             } catch {}
             store.goOn()
             let next = try await self.router(fixture, store)
             try await next.registerMigration(migration)
-            let state = try await next.migrationStatus().migrations.first?.state
+            let state = try await next.migrations.status().migrations.first?.state
             #expect(state.map { [.done, .rollingBack, .rolledBack].contains($0) } == true, "\(count): \(state as Any)")
             var expected = (1...Self.values).map { "\($0)" }
             switch continuation {
-            case .resume: _ = try await next.resumeMigrations()
+            case .resume: _ = try await next.migrations.resume()
             // There is nothing to undo if the last batch was decided, which the next change completes.
-            case .rollback where state != .rolledBack: _ = try? await next.rollbackMigration("move")
+            case .rollback where state != .rolledBack: _ = try? await next.migrations.rollback("move")
             case .change where state == .rollingBack:
                 // By the app, which already uses the old names again.
                 for number in 1...Self.values
@@ -151,7 +151,7 @@ import Testing
                     try await next.set("later \(number)", for: BulkMigrationTests.key("old.\(number)", before))
                     expected[number - 1] = "later \(number)"
                 }
-                _ = try? await next.rollbackMigration("move")
+                _ = try? await next.migrations.rollback("move")
             case .run:
                 #expect(try await run(next).success)
                 for number in 1...Self.values {
@@ -159,8 +159,8 @@ import Testing
                         try await next.get(BulkMigrationTests.key("new.\(number)", after)) == "\(number)", "\(count)")
                 }
                 #expect(try await next.names(in: before).isEmpty, "\(count)")
-                #expect(try await next.migrationRecord(of: "move")?.state == .clean, "\(count)")
-                try await next.rollbackMigration("move")
+                #expect(try await next.migrations.record(of: "move")?.state == .clean, "\(count)")
+                try await next.migrations.rollback("move")
             case .rollback, .change: break
             }
             let isUntouched = state == .done && [.resume, .change].contains(continuation)
@@ -171,7 +171,7 @@ import Testing
             if !isUntouched {
                 #expect(try await next.get(BulkMigrationTests.key("new.3", after)) == "replaced", "\(count)")
                 #expect(try await next.names(in: after) == ["new.3"], "\(count)")
-                #expect(try await next.migrationRecord(of: "move")?.state == .rolledBack, "\(count)")
+                #expect(try await next.migrations.record(of: "move")?.state == .rolledBack, "\(count)")
                 #expect(store.count(in: "localdata.migrations") == 1, "\(count)")
             }
             count += 1

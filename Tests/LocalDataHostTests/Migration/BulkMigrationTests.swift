@@ -59,20 +59,20 @@ import Testing
             #expect(try await router.get(key) == "value \(number)")
             #expect(try await router.attributes(of: .key(key))?.appVersion == "1.0")
         }
-        let record = try await router.migrationRecord(of: "move")
+        let record = try await router.migrations.record(of: "move")
         #expect(record?.state == .clean && record?.sources == [Self.range(from, "old.").description])
         let before = home.files
         #expect(try await router.runMigration("move").outcome == .nothingToDo)
         #expect(home.files == before)
-        try await router.rollbackMigration("move")
+        try await router.migrations.rollback("move")
         #expect(try await router.names(in: from, prefix: "old.").count == Self.count)
         #expect(try await router.names(in: to, prefix: "new.").isEmpty)
         #expect(try await router.get(Self.key("old.\(Self.count)", from)) == "value \(Self.count)")
         #expect(try await router.attributes(of: .key(Self.key("old.1", from)))?.appVersion == "1.0")
-        #expect(try await router.migrationRecord(of: "move")?.state == .rolledBack)
+        #expect(try await router.migrations.record(of: "move")?.state == .rolledBack)
         #expect(try await router.runMigration("move").migratedCount == Self.count)
-        try await router.confirmMigration("move")
-        await #expect(throws: MigrationError.validationFailed) { try await router.rollbackMigration("move") }
+        try await router.migrations.confirm("move")
+        await #expect(throws: MigrationError.validationFailed) { try await router.migrations.rollback("move") }
     }
 
     @Test("a requested value is migrated by itself, and the others stay until all are moved")
@@ -88,15 +88,15 @@ import Testing
         #expect(try await [first, second] == ["value 3", "value 3"])
         #expect(try await router.names(in: from, prefix: "old.") == ["old.1", "old.2", "old.4", "old.5"])
         await #expect(throws: StorageError.notFound) { try await router.get(Self.key("new.6", to)) }
-        #expect(try await router.migrationRecord(of: "move")?.state == .published)
+        #expect(try await router.migrations.record(of: "move")?.state == .published)
         // No run of all was interrupted.
-        let status = try #require(try await router.migrationStatus().migrations.first)
+        let status = try #require(try await router.migrations.status().migrations.first)
         #expect(status.state == .notRun && status.next == .run && status.needsAttention)
-        #expect(try await router.resumeMigrations().entries.isEmpty)
+        #expect(try await router.migrations.resume().entries.isEmpty)
         #expect(try await router.names(in: from, prefix: "old.").count == 4)
         #expect(try await router.runMigration("move").migratedCount == 4)
-        #expect(try await router.migrationRecord(of: "move")?.state == .clean)
-        try await router.rollbackMigration("move")
+        #expect(try await router.migrations.record(of: "move")?.state == .clean)
+        try await router.migrations.rollback("move")
         #expect(try await router.names(in: from, prefix: "old.").count == 5)
         #expect(try await router.names(in: to, prefix: "new.").isEmpty)
     }
@@ -131,7 +131,7 @@ import Testing
         try await router.remove(Self.key("old.broken", from))
         #expect(try await router.runMigration("upper").migratedCount == 3)
         #expect(try await router.get(Self.key("new.2", domain)) == "VALUE 2")
-        try await router.rollbackMigration("upper")
+        try await router.migrations.rollback("upper")
         #expect(try await router.get(Self.key("old.2", from)) == "value 2")
         #expect(home.files.keys.allSatisfy { !$0.contains("image") })
     }
@@ -158,7 +158,7 @@ import Testing
             #expect(
                 try await router.get(Self.key("new.280", to)) == (policy == .takeSource ? "value 280" : "there"))
             #expect(try await router.exists(Self.key("old.280", from)) == (policy == .keepDestination))
-            try await router.rollbackMigration("move")
+            try await router.migrations.rollback("move")
             #expect(try await router.get(Self.key("new.280", to)) == "there")
             #expect(try await router.get(Self.key("old.280", from)) == "value 280")
         }
@@ -174,7 +174,7 @@ import Testing
         try await router.registerMigration(Self.move(from, to))
         try await router.runMigration("move")
         try await router.set("changed", for: Self.key("new.2", to))
-        let error = await MigrationError.of { try await router.rollbackMigration("move") }
+        let error = await MigrationError.of { try await router.migrations.rollback("move") }
         #expect(error?.message.contains("rows/new.2") == true)
         #expect(try await router.names(in: to, prefix: "new.").count == 3)
     }

@@ -34,7 +34,7 @@ import Testing
         for number in 0..<3 { try await writer.set("kept", for: Self.key("new.\(number)", .custom(name: "rows"))) }
         try await writer.set("late", for: Self.key("elsewhere"))
         let before = MigrationPlanTests.everything(home)
-        let plan = try await router(home).migrationPlan()
+        let plan = try await router(home).migrations.plan()
         #expect(MigrationPlanTests.everything(home) == before)
         #expect(plan.entries.map(\.decision) == [.run, .run])
         #expect(plan.entries[1].count == 18 && plan.entries[1].why.contains("3 stay"))
@@ -47,8 +47,8 @@ import Testing
         let names = try await router.names(in: .custom(name: "rows"), prefix: "new.")
         #expect(names.count == 21)
         #expect(try await router.names(in: .fileSystem(), prefix: "old.").count == 3)
-        #expect(try await router.migrationStatus().migrations.map(\.state) == [.done, .done])
-        #expect(try await router.migrationPlan().entries.map(\.decision) == [.nothingToDo, .destinationKept])
+        #expect(try await router.migrations.status().migrations.map(\.state) == [.done, .done])
+        #expect(try await router.migrations.plan().entries.map(\.decision) == [.nothingToDo, .destinationKept])
     }
 
     @Test("a range is rolled back by its id, but only where the migration is known")
@@ -59,10 +59,10 @@ import Testing
         for number in 0..<5 { try await router.set("\(number)", for: Self.key("old.\(number)")) }
         #expect(try await router.migrate().failures.isEmpty)
         let stranger = try home.router()
-        await #expect(throws: MigrationError.unresolvedDependency) { try await stranger.rollbackMigration("move") }
-        #expect(try await stranger.migrationHistory().records.map(\.state) == [.clean])
-        try await router.rollbackMigration("move")
+        await #expect(throws: MigrationError.unresolvedDependency) { try await stranger.migrations.rollback("move") }
+        #expect(try await stranger.migrations.history().records.map(\.state) == [.clean])
+        try await router.migrations.rollback("move")
         #expect(try await router.names(in: .fileSystem(), prefix: "old.").count == 5)
-        #expect(try await router.migrationHistory().records.map(\.state) == [.rolledBack])
+        #expect(try await router.migrations.history().records.map(\.state) == [.rolledBack])
     }
 }

@@ -77,15 +77,15 @@ import Testing
             try await next.engine().migrateAllBulk().failures.first?.error?.underlying?.hint.contains("ledger repair")
                 == true)
 
-        let report = try await next.checkLedgers()
+        let report = try await next.migrations.checkLedgers()
         #expect(report.pages.map(\.state) == [.damaged] && !report.isSound, "\(report)")
         #expect(report.pages.first?.remarks.contains { $0.contains("to be done: ") } == true)
         #expect(try await next.engine().migrateAllBulk().failures.count == 1)
-        let repaired = try await next.checkLedgers(puttingAside: true)
+        let repaired = try await next.migrations.checkLedgers(puttingAside: true)
         #expect(repaired.pages.map(\.state) == [.putAside] && repaired.isSound, "\(repaired)")
 
         #expect(try await next.engine().migrateAllBulk().failures.isEmpty)
-        #expect(try await next.checkLedgers().pages.map(\.state) == [.sound])
+        #expect(try await next.migrations.checkLedgers().pages.map(\.state) == [.sound])
         #expect(try await next.names(in: before) == ["old.2"])
         #expect(try await next.get(BulkMigrationTests.key("old.2", before)) == "newer")
         for number in 1...Self.values {
@@ -105,7 +105,7 @@ import Testing
             try await router.set("dropped \(number)", for: BulkMigrationTests.key("old.\(number)", before))
         }
         #expect(try await router.runMigration("move").outcome == .sourceDropped)
-        #expect(try await router.checkLedgers().pages.flatMap(\.remarks).isEmpty)
+        #expect(try await router.migrations.checkLedgers().pages.flatMap(\.remarks).isEmpty)
         var names: [String] = []
         store.values.forEachName(in: LedgerPlace.namespace, prefix: "image ", after: nil, limit: nil) {
             names.append($0)
@@ -117,9 +117,9 @@ import Testing
         } else {
             store.values.set(image, to: Data("\"other\"".utf8).bytes, attributes: nil)
         }
-        let remarks = try await router.checkLedgers().pages.flatMap(\.remarks)
+        let remarks = try await router.migrations.checkLedgers().pages.flatMap(\.remarks)
         #expect(remarks.count == 1 && remarks.first?.contains(remark) == true, "\(remarks)")
-        let error = await MigrationError.of { try await router.rollbackMigration("move") }
+        let error = await MigrationError.of { try await router.migrations.rollback("move") }
         #expect(error?.code == .validationFailed)
         #expect(try await router.names(in: before).isEmpty)
     }
@@ -134,7 +134,7 @@ import Testing
             try await router.set("moved \(number)", for: BulkMigrationTests.key("old.\(number)", before))
         }
         _ = try await router.runMigration("move")
-        #expect(try await router.checkLedgers().pages.flatMap(\.remarks).isEmpty)
+        #expect(try await router.migrations.checkLedgers().pages.flatMap(\.remarks).isEmpty)
         var names: [String] = []
         store.values.forEachName(in: LedgerPlace.namespace, prefix: "image ", after: nil, limit: nil) {
             names.append($0)
@@ -147,14 +147,14 @@ import Testing
         // The bit is in the number, so the value stays a valid text.
         let flipped = Data(bytes.dropLast(2) + [bytes[bytes.count - 2] ^ 1] + bytes.suffix(1))
         store.values.set(image, to: flipped.bytes, attributes: nil)
-        let remarks = try await router.checkLedgers().pages.flatMap(\.remarks)
+        let remarks = try await router.migrations.checkLedgers().pages.flatMap(\.remarks)
         #expect(remarks.count == 1 && remarks.first?.contains("is kept damaged") == true, "\(remarks)")
-        let error = await MigrationError.of { try await router.rollbackMigration("move") }
+        let error = await MigrationError.of { try await router.migrations.rollback("move") }
         #expect(error?.code == .validationFailed)
         #expect(error?.message.contains("after/new.") == true && error?.message.contains("is damaged") == true)
         #expect(try await router.names(in: before).isEmpty)
         store.values.set(image, to: bytes.bytes, attributes: nil)
-        try await router.rollbackMigration("move")
+        try await router.migrations.rollback("move")
         for number in 1...Self.values {
             #expect(try await router.get(BulkMigrationTests.key("new.\(number)", after)) == "former \(number)")
             #expect(try await router.get(BulkMigrationTests.key("old.\(number)", before)) == "moved \(number)")

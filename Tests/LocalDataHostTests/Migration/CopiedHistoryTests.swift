@@ -36,11 +36,11 @@ struct CopiedHistoryTests {
             try await first.set("legacy", for: MigrationHome.key("old", .fileSystem()) as StorageKey<String>)
             #expect(try await first.forceMigration(for: key(domain)).outcome == .migrated)
         }
-        let report = try await first.copyStore("first", to: "second", domains: ["rows"], moving: true)
+        let report = try await first.stores.copy("first", to: "second", domains: ["rows"], moving: true)
         #expect(report.differences.isEmpty && report.changed.isEmpty && report.failures.isEmpty, "\(report)")
         let second = try router(home, "second")
         #expect(try await second.migrationHistory(for: key(rows)).map(\.state) == [.clean])
-        try await second.rollbackMigration(of: key(rows))
+        try await second.migrations.rollback(of: key(rows))
         #expect(try await second.get(MigrationHome.key("new", rows)) == "before")
         #expect(try await second.get(MigrationHome.key("old", .fileSystem())) == "legacy")
         // Records about another domain stay.
@@ -59,10 +59,10 @@ struct CopiedHistoryTests {
         let move = BulkMigrationTests.move(.fileSystem(), rows, .takeSource)
         try await first.registerMigration(move)
         #expect(try await first.runMigration("move").migratedCount == 3)
-        #expect(try await first.copyStore("first", to: "second", domains: ["rows"], moving: true).failures.isEmpty)
+        #expect(try await first.stores.copy("first", to: "second", domains: ["rows"], moving: true).failures.isEmpty)
         let second = try router(home, "second")
         try await second.registerMigration(move)
-        try await second.rollbackMigration("move")
+        try await second.migrations.rollback("move")
         for number in 1...3 {
             #expect(try await second.get(BulkMigrationTests.key("new.\(number)", rows)) == "before \(number)")
             #expect(try await second.get(BulkMigrationTests.key("old.\(number)", .fileSystem())) == "legacy \(number)")
@@ -80,7 +80,7 @@ struct CopiedHistoryTests {
         try await first.set("later", for: MigrationHome.key("old", .fileSystem()) as StorageKey<String>)
         let second = try router(home, "second")
         try await second.remove(key(rows))
-        let report = try await second.copyStore("first", to: "second", domains: ["rows"], moving: true)
+        let report = try await second.stores.copy("first", to: "second", domains: ["rows"], moving: true)
         #expect(report.differences.isEmpty && report.failures.isEmpty, "\(report)")
         #expect(try await second.migrationHistory(for: key(rows)).map(\.state) == [.superseded])
         await #expect(throws: StorageError.notFound) { try await second.get(key(rows)) }

@@ -28,8 +28,8 @@ import Testing
         #expect(try await router.names(in: from, prefix: "old.").isEmpty)
         #expect(try await router.names(in: to, prefix: "new.").count == 300)
         #expect(try await router.get(BulkMigrationTests.key("new.300", to)) == "value 300")
-        #expect(try await router.migrationRecord(of: "move")?.state == .clean)
-        try await router.rollbackMigration("move")
+        #expect(try await router.migrations.record(of: "move")?.state == .clean)
+        try await router.migrations.rollback("move")
         #expect(try await router.names(in: from, prefix: "old.").count == 300)
         #expect(try await router.names(in: to, prefix: "new.").isEmpty)
     }
@@ -48,7 +48,7 @@ import Testing
         #expect(try await router.get(key) == value)
         #expect(try await !router.exists(source))
         #expect(try await router.migrationHistory(for: key).map(\.state) == [.clean])
-        try await router.rollbackMigration(of: key)
+        try await router.migrations.rollback(of: key)
         #expect(try await router.get(source) == value)
         #expect(try await !router.exists(key))
     }

@@ -42,7 +42,7 @@ import Testing
             let again = try home.router()
             #expect(try await again.get(current) == "value")
             #expect(home.files == before)
-            try await again.rollbackMigration(of: current)
+            try await again.migrations.rollback(of: current)
             #expect(try await again.get(former) == "value", "\(old) to \(new)")
             #expect(try await !again.exists(current), "\(old) to \(new)")
         }
@@ -83,10 +83,10 @@ import Testing
         }
         let id = "moved from userDefaults/token"
         for selection in [MigrationSelection.all, .only(id)] {
-            let entry = try #require(try await router().migrationPlan(selection).entries.first)
+            let entry = try #require(try await router().migrations.plan(selection).entries.first)
             #expect(entry.migration == id && entry.decision == .run && entry.removes.map(\.size) == [7], "\(entry)")
         }
-        let status = try await router().migrationStatus().migrations
+        let status = try await router().migrations.status().migrations
         #expect(status.map(\.migration) == [id] && status.allSatisfy { $0.needsAttention && $0.next == .run })
         let diagnosed = try await router()
         let found = await Diagnosis.run { diagnosed }.filter(\.isProblem)
@@ -98,10 +98,10 @@ import Testing
         #expect(found.map(\.hint) == ["run: ld-host migrate run"])
         #expect(try await router().migrate().entries.map(\.outcome) == [.migrated])
         #expect(try await home.router().exists(current))
-        #expect(try await router().migrationStatus().migrations.map(\.needsAttention) == [false])
+        #expect(try await router().migrations.status().migrations.map(\.needsAttention) == [false])
         let well = try await router()
         #expect(await Diagnosis.run { well }.filter(\.isProblem).isEmpty)
-        try await home.router().rollbackMigration(of: current)
+        try await home.router().migrations.rollback(of: current)
         #expect(try await home.router().get(former) == "value")
     }
 
@@ -115,11 +115,11 @@ import Testing
         let router = try home.router()
         try await router.registerCatalog(
             Catalog(allKeys: [.key(key(.fileSystem())), .key(key(.fileSystem(), name: "zebra"))]))
-        let entries = try await router.migrationPlan().entries
+        let entries = try await router.migrations.plan().entries
         #expect(entries.map(\.decision) == [.run, .refused])
         #expect(entries.last?.why.contains("userDefaults/token") == true && entries.last?.error != nil)
         #expect(await Diagnosis.run { router }.contains { $0.isProblem && $0.text.contains("rows/token") })
-        let status = try await router.migrationStatus().migrations
+        let status = try await router.migrations.status().migrations
         #expect(
             status.filter(\.needsAttention).map(\.migration)
                 == ["moved from userDefaults/zebra", "moved to fileSystem:documents/token"], "\(status)")
@@ -169,7 +169,7 @@ import Testing
             #expect(try await !home.databases().resolve(former).exists(), "\(old) to \(new)")
             #expect(try await router.migrationHistory(for: current).map(\.state) == [.clean], "\(old) to \(new)")
             let again = try home.databases()
-            try await again.rollbackMigration(of: current)
+            try await again.migrations.rollback(of: current)
             #expect(try await again.get(former) == "value", "\(old) to \(new)")
             #expect(try await !again.exists(current), "\(old) to \(new)")
         }

@@ -50,7 +50,7 @@ import Testing
         try await expect(router, new, Self.size)
         #expect(try await !router.exists(source))
         #expect(try await router.forceMigration(for: new).outcome == .nothingToDo)
-        try await router.rollbackMigration(of: new)
+        try await router.migrations.rollback(of: new)
         try await expect(router, source, Self.size)
         #expect(try await !router.exists(new))
     }
@@ -97,7 +97,7 @@ import Testing
         #expect(try await router.exists(source) == (besides == .setsTheSource))
         if besides == .setsTheSource { #expect(try await router.get(source) == Data([7])) }
         if besides == .setsAnother { #expect(try await router.get(note) == "after") }
-        try await router.rollbackMigration(of: new)
+        try await router.migrations.rollback(of: new)
         try await expect(router, source, Self.size)
         #expect(try await router.get(note) == "before")
         #expect(try await !router.exists(bytes))
@@ -115,7 +115,7 @@ import Testing
         #expect(try await router.forceMigration(for: new).outcome == .destinationKept)
         #expect(try await router.forceMigration(for: new, onConflict: .takeSource).outcome == .migrated)
         try await expect(router, new, 3 << 20)
-        try await router.rollbackMigration(of: new)
+        try await router.migrations.rollback(of: new)
         try await expect(router, new, 2 << 20, seed: 9)
         try await expect(router, source, 3 << 20)
     }
@@ -138,7 +138,7 @@ import Testing
         #expect(error?.underlying?.code == .valueTooLarge)
         #expect(try await small.migrationHistory(for: new).map(\.state) == [.copying])
         let router = try home.router()
-        let entries = try await router.resumeMigrations().entries
+        let entries = try await router.migrations.resume().entries
         #expect(entries.map(\.isDone) == [false] && entries[0].problem?.contains("is not at its destination") == true)
         try await expect(router, new, 2 << 20, seed: 9)
         try await expect(router, source, 3 << 20)
@@ -169,7 +169,7 @@ import Testing
             try await expect(
                 router, data("new.2", to), policy == .takeSource ? 3 << 20 : 2 << 20,
                 seed: policy == .takeSource ? 1 : 7)
-            try await router.rollbackMigration("move")
+            try await router.migrations.rollback("move")
             try await expect(router, data("old.1", from), 2 << 20)
             try await expect(router, data("old.2", from), 3 << 20)
             try await expect(router, data("old.3", from), 20)

@@ -41,25 +41,25 @@ import Testing
         defer { home.remove() }
         let router = try await migrated(home, domain)
         let place = try await router.ledgerPlace(of: Self.new(domain))
-        #expect(try await router.checkLedgers().pages.map(\.state) == [.sound])
+        #expect(try await router.migrations.checkLedgers().pages.map(\.state) == [.sound])
         // The bytes are written into a sealing store without an envelope.
         let handle = place.handle
         try await place.open.write("damaging") { (store) throws(StorageError) in
             try store.set(handle, to: Data("{\"form\":1,\"rows".utf8), attributes: nil)
         }
         let before = MigrationPlanTests.everything(home)
-        let report = try await router.checkLedgers()
+        let report = try await router.migrations.checkLedgers()
         #expect(report.pages.map(\.state) == [.damaged] && !report.isSound && report.failures.isEmpty)
         let fact = "the destination has a value, and none of its sources"
         #expect(report.pages[0].remarks.contains { $0.contains(fact) })
         #expect(MigrationPlanTests.everything(home) == before)
-        #expect(try await router.migrationStatus().migrations.map(\.state) == [.unreadable])
-        #expect(try await router.migrationHistory().failures.count == 1)
+        #expect(try await router.migrations.status().migrations.map(\.state) == [.unreadable])
+        #expect(try await router.migrations.history().failures.count == 1)
         #expect(
             await Diagnosis.run { try home.router() }.contains { $0.isProblem && $0.hint.contains("ledger repair") })
         #expect(try await router.migrate().failures.count == 1)
 
-        let repaired = try await router.checkLedgers(puttingAside: true)
+        let repaired = try await router.migrations.checkLedgers(puttingAside: true)
         #expect(repaired.pages.map(\.state) == [.putAside] && repaired.isSound)
         #expect(try names("ledger ", in: place.open).isEmpty)
         let aside = try #require(try names("damaged ", in: place.open).first)
@@ -68,9 +68,9 @@ import Testing
         #expect(try await kept.opened(bytes) == Data("{\"form\":1,\"rows".utf8))
         // The migrated value stays, but the history of its migration is lost.
         #expect(try await router.get(Self.new(domain)) == "data")
-        #expect(try await router.migrationStatus().migrations.map(\.state) == [.notRun])
+        #expect(try await router.migrations.status().migrations.map(\.state) == [.notRun])
         #expect(try await router.migrate().entries.map(\.outcome) == [.nothingToDo])
-        #expect(try await router.checkLedgers(puttingAside: true).pages.isEmpty)
+        #expect(try await router.migrations.checkLedgers(puttingAside: true).pages.isEmpty)
     }
 
     @Test("a page of a later program is not damaged, and stays")
@@ -81,7 +81,7 @@ import Testing
         let place = try await router.ledgerPlace(of: Self.new(.fileSystem()))
         try await place.set(Data("{\"form\":99}".utf8))
         let before = MigrationPlanTests.everything(home)
-        let report = try await router.checkLedgers(puttingAside: true)
+        let report = try await router.migrations.checkLedgers(puttingAside: true)
         #expect(report.pages.map(\.state) == [.unreadable] && !report.isSound)
         #expect(report.pages[0].remarks.contains { $0.contains("form 99") })
         #expect(MigrationPlanTests.everything(home) == before)
@@ -94,21 +94,21 @@ import Testing
         let domain = StorageDomain.keychain(service: "tests")
         let router = try await migrated(home, domain)
         let place = try await router.ledgerPlace(of: Self.new(domain))
-        let first = try #require(try await router.keys(of: .store("sealed-files"), counting: false).first)
-        _ = try await router.rotateKeys(of: .store("sealed-files"), to: nil)
-        try await router.disableKey(first.id, of: .store("sealed-files"))
-        let locked = try await home.router().checkLedgers(puttingAside: true)
+        let first = try #require(try await router.keys.list(of: .store("sealed-files"), counting: false).first)
+        _ = try await router.keys.rotate(of: .store("sealed-files"), to: nil)
+        try await router.keys.disable(first.id, of: .store("sealed-files"))
+        let locked = try await home.router().migrations.checkLedgers(puttingAside: true)
         #expect(locked.pages.map(\.state) == [.unreadable])
         #expect(locked.pages[0].remarks.contains { $0.contains("disabled") })
-        try await router.enableKey(first.id, of: .store("sealed-files"))
-        #expect(try await home.router().checkLedgers().pages.map(\.state) == [.sound])
+        try await router.keys.enable(first.id, of: .store("sealed-files"))
+        #expect(try await home.router().migrations.checkLedgers().pages.map(\.state) == [.sound])
         var stored = try #require(try await place.stored())
         stored[stored.count - 1] ^= 1
         let (handle, changed) = (place.handle, stored)
         try await place.open.write("damaging") { (store) throws(StorageError) in
             try store.set(handle, to: changed, attributes: nil)
         }
-        #expect(try await home.router().checkLedgers().pages.map(\.state) == [.damaged])
+        #expect(try await home.router().migrations.checkLedgers().pages.map(\.state) == [.damaged])
     }
 
     @Test("a sound page is compared with the stored values")
@@ -122,7 +122,7 @@ import Testing
         let resolved = try await router.resolve(KeyReference(Self.old))
         _ = try await LedgerPlace.image(image, of: resolved, nil).remove()
         let before = MigrationPlanTests.everything(home)
-        let report = try await router.checkLedgers(puttingAside: true)
+        let report = try await router.migrations.checkLedgers(puttingAside: true)
         #expect(report.isSound && report.pages.map(\.rows) == [1])
         #expect(report.pages[0].remarks.count == 2, "\(report.pages[0].remarks)")
         #expect(MigrationPlanTests.everything(home) == before)

@@ -37,7 +37,7 @@ import Testing
         defer { home.remove() }
         _ = try await migrated(home)
         let stranger = try home.router()
-        let history = try await stranger.migrationHistory()
+        let history = try await stranger.migrations.history()
         let (records, failures) = (history.records, history.failures)
         #expect(failures.isEmpty)
         #expect(records.map(\.sources) == (0..<4).map { ["fileSystem:documents/old \($0)"] })
@@ -56,7 +56,7 @@ import Testing
             try await router.registerMigration(
                 SimpleLegacyMigration(destinationKey: key, sourceKey: .key(Self.old("long"))))
             #expect(try await router.migrate().failures.isEmpty)
-            let found = try await home.router().migrationHistory()
+            let found = try await home.router().migrations.history()
             #expect(found.failures.isEmpty)
             #expect(found.records.contains { $0.destinations == ["rows/\(name)"] })
         }
@@ -68,15 +68,15 @@ import Testing
         defer { home.remove() }
         let router = try await migrated(home)
         try await router.registerMigration(Self.move("more", to: .fileSystem()))
-        try await router.rollbackMigration("rows/new 1 from fileSystem:documents/old 1")
-        let overview = try await router.migrationStatus()
+        try await router.migrations.rollback("rows/new 1 from fileSystem:documents/old 1")
+        let overview = try await router.migrations.status()
         let (known, failures) = (overview.migrations, overview.failures)
         #expect(failures.isEmpty)
         #expect(known.map(\.state) == [.done, .rolledBack, .done, .done, .notRun])
         #expect(known.map(\.revision) == [1, 1, 1, 1, 1])
         #expect(known.map { $0.keptUntil != nil } == [true, false, true, true, false])
         #expect(!known.contains { $0.needsAttention })
-        let strange = try await home.router().migrationStatus().migrations
+        let strange = try await home.router().migrations.status().migrations
         #expect(strange.map(\.state) == [.done, .rolledBack, .done, .done])
         #expect(strange.map(\.revision) == [nil, nil, nil, nil])
         // What was moved to a better protected store is still in plain in the former one, for a rollback.
@@ -89,17 +89,17 @@ import Testing
         defer { home.remove() }
         _ = try await migrated(home)
         let router = try home.router()
-        let ids = try await router.migrationHistory().records.map(\.id)
-        try await router.confirmMigration(ids[0])
-        await #expect(throws: MigrationError.validationFailed) { try await router.rollbackMigration(ids[0]) }
+        let ids = try await router.migrations.history().records.map(\.id)
+        try await router.migrations.confirm(ids[0])
+        await #expect(throws: MigrationError.validationFailed) { try await router.migrations.rollback(ids[0]) }
         for (index, id) in ids.enumerated().dropFirst() {
-            try await router.rollbackMigration(id, of: "\(Self.stores[index])/new \(index)")
+            try await router.migrations.rollback(id, of: "\(Self.stores[index])/new \(index)")
             #expect(try await router.get(Self.old("\(index)")) == "data \(index)")
         }
-        let error = await MigrationError.of { try await router.rollbackMigration("\(ids[0])x") }
+        let error = await MigrationError.of { try await router.migrations.rollback("\(ids[0])x") }
         #expect(error?.message.contains("did you mean one of '\(ids[0])'") == true)
         await #expect(throws: MigrationError.validationFailed) {
-            try await router.rollbackMigration(ids[1], of: "fileSystem/elsewhere")
+            try await router.migrations.rollback(ids[1], of: "fileSystem/elsewhere")
         }
     }
 
@@ -119,9 +119,9 @@ import Testing
             #expect(try await router.migrate().failures.isEmpty)
         }
         let router = try home.router()
-        let error = await MigrationError.of { try await router.rollbackMigration("shared") }
+        let error = await MigrationError.of { try await router.migrations.rollback("shared") }
         #expect(error?.message.contains("new 1") == true && error?.message.contains("new 2") == true)
-        try await router.rollbackMigration("shared", of: "fileSystem/new 2")
+        try await router.migrations.rollback("shared", of: "fileSystem/new 2")
         #expect(try await router.exists(Self.new("1", .fileSystem())))
         #expect(try await !router.exists(Self.new("2", .fileSystem())))
     }
@@ -131,7 +131,7 @@ import Testing
         let home = try MigrationHome()
         defer { home.remove() }
         let router = try await migrated(home)
-        let ids = try await router.migrationHistory().records.map(\.id)
+        let ids = try await router.migrations.history().records.map(\.id)
         // As if the first migration had been stopped before its removals, and the last value had not read back.
         for (index, state) in [(0, MigrationRecord.State.published), (3, .unverified)] {
             let resolved = try await router.resolve(KeyReference(Self.new("\(index)", Self.stores[index])))
@@ -149,13 +149,13 @@ import Testing
         #expect(diagnosed.contains { $0.contains(ids[3]) && $0.contains("did not read back") })
         try await router.interruptBatch(
             of: [Self.old("a"), Self.new("b", .custom(name: "rows"))], to: Data("\"new\"".utf8))
-        let resumption = try await home.router().resumeMigrations()
+        let resumption = try await home.router().migrations.resume()
         #expect(resumption.batches.count == 1 && resumption.waiting.isEmpty && resumption.failures.isEmpty)
         #expect(resumption.entries.map(\.migration) == [ids[0], ids[3]])
         #expect(resumption.entries.map(\.isDone) == [true, false])
         #expect(try await !router.exists(Self.old("0")))
         #expect(try await router.get(Self.old("a")) == "new")
-        let again = try await home.router().resumeMigrations()
+        let again = try await home.router().migrations.resume()
         #expect(again.batches.isEmpty && again.entries.map(\.migration) == [ids[3]])
     }
 }

@@ -221,7 +221,7 @@ import Testing
         #expect(try await router.get(source) == "data")
         #expect(try await router.migrationHistory(for: key).map(\.state) == [.published])
         #expect(try await router.forceMigration(for: key).outcome == .cleanupPending)
-        await #expect(throws: MigrationError.validationFailed) { try await router.rollbackMigration(of: key) }
+        await #expect(throws: MigrationError.validationFailed) { try await router.migrations.rollback(of: key) }
         try FileManager.default.removeItem(atPath: obstacle)
         #expect(try await router.forceMigration(for: key).outcome == .cleaned)
         #expect(try await !router.exists(source))

@@ -80,7 +80,7 @@ import Testing
             // Only the ledger's page and the images are left, and nothing of the batches.
             #expect(store.count(in: "localdata.migrations") == (replaced == nil ? 3 : 4), "\(count)")
             #expect(store.count(in: "localdata.batch") == 0, "\(count)")
-            try await next.rollbackMigration(of: key)
+            try await next.migrations.rollback(of: key)
             #expect(try await next.get(source) == "a", "\(count)")
             #expect(try await next.get(other) == "b", "\(count)")
             #expect(store.count(in: "localdata.migrations") == 1, "\(count)")

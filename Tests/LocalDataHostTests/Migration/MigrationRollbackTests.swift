@@ -30,13 +30,13 @@ import Testing
         #expect(try await router.get(key) == "secret old")
         #expect(try await !router.exists(source))
         #expect(isImageKept(home) && !home.home.contains("secret old") && !home.home.contains("secret new"))
-        try await router.rollbackMigration(of: key)
+        try await router.migrations.rollback(of: key)
         #expect(try await router.get(key) == "secret new")
         #expect(try await router.get(source) == "secret old")
         #expect(try await router.attributes(of: .key(source))?.appVersion == "1.0")
         #expect(try await router.migrationHistory(for: key).map(\.state) == [.rolledBack])
         #expect(!isImageKept(home))
-        await #expect(throws: MigrationError.validationFailed) { try await router.rollbackMigration(of: key) }
+        await #expect(throws: MigrationError.validationFailed) { try await router.migrations.rollback(of: key) }
         // The migration can run again.
         #expect(try await router.forceMigration(for: key).outcome == .migrated)
         #expect(try await router.get(key) == "secret old")
@@ -61,7 +61,7 @@ import Testing
         ]
         #expect(before.map { $0?.appVersion } == ["1.0", "1.5"])
         #expect(try await router.forceMigration(for: key).outcome == .migrated)
-        try await router.rollbackMigration(of: key)
+        try await router.migrations.rollback(of: key)
         #expect(try await router.get(source) == "old")
         #expect(try await router.get(key) == "new")
         #expect(try await router.attributes(of: .key(source))?.kept == before[0])
@@ -79,7 +79,7 @@ import Testing
             #expect(try await router.get(key) == "data")
             try await router.set("changed", for: changesSource ? source : key)
             let before = home.files
-            await #expect(throws: MigrationError.validationFailed) { try await router.rollbackMigration(of: key) }
+            await #expect(throws: MigrationError.validationFailed) { try await router.migrations.rollback(of: key) }
             #expect(home.files == before)
         }
     }
@@ -93,9 +93,9 @@ import Testing
         try await router.set("data", for: source)
         #expect(try await router.get(key) == "data")
         #expect(isImageKept(home))
-        try await router.confirmMigration(of: key)
+        try await router.migrations.confirm(of: key)
         #expect(!isImageKept(home))
-        await #expect(throws: MigrationError.validationFailed) { try await router.rollbackMigration(of: key) }
+        await #expect(throws: MigrationError.validationFailed) { try await router.migrations.rollback(of: key) }
         #expect(try await router.get(key) == "data")
     }
 
@@ -112,7 +112,7 @@ import Testing
         }
         // The images of the last run: the source, and the value that it replaced.
         #expect(home.files.keys.filter { $0.contains("image") }.count == 2)
-        try await router.rollbackMigration(of: key)
+        try await router.migrations.rollback(of: key)
         #expect(try await router.get(key) == "second")
         #expect(try await router.get(source) == "third")
     }
@@ -163,10 +163,10 @@ import Testing
     }
 
     private func rotate(_ ring: KeyRingName, _ router: StorageRouter) async throws {
-        let first = try await router.keys(of: ring)[0].id
-        try await router.rotateKeys(of: ring)
-        #expect(try await router.reseal(ring).resealed > 0)
-        try await router.retireKey(first, of: ring)
+        let first = try await router.keys.list(of: ring)[0].id
+        try await router.keys.rotate(of: ring)
+        #expect(try await router.keys.reseal(ring).resealed > 0)
+        try await router.keys.retire(first, of: ring)
     }
 
     @Test("kept values outlive the key that sealed them")
@@ -176,7 +176,7 @@ import Testing
         let (router, key) = try await migrated(home)
         try await rotate(.master, router)
         let other = try home.router()
-        try await other.rollbackMigration(of: key)
+        try await other.migrations.rollback(of: key)
         #expect(try await other.get(encrypted) == "data")
         #expect(try await !other.exists(key))
     }
@@ -189,7 +189,7 @@ import Testing
         try await rotate(.store("sealed-files"), router)
         let other = try home.router()
         #expect(try await other.migrationHistory(for: key).map(\.state) == [.clean])
-        try await other.rollbackMigration(of: key)
+        try await other.migrations.rollback(of: key)
         #expect(try await other.get(encrypted) == "data")
         #expect(try await !other.exists(key))
         #expect(!isImageKept(home))
@@ -220,7 +220,7 @@ import Testing
         #expect(hashes.values.allSatisfy { $0.count > 64 })
         guard days > 0 else { return }
         try await rotate(.store("sealed-files"), router)
-        try await router.rollbackMigration(of: key)
+        try await router.migrations.rollback(of: key)
         #expect(try await router.get(source) == "secret")
         #expect(!home.files.keys.contains { $0.contains("written") || $0.contains("image") })
     }
@@ -233,9 +233,9 @@ import Testing
         try await router.set("changed", for: key)
         try await rotate(.store("sealed-files"), router)
         let other = try home.router()
-        await #expect(throws: MigrationError.validationFailed) { try await other.rollbackMigration(of: key) }
+        await #expect(throws: MigrationError.validationFailed) { try await other.migrations.rollback(of: key) }
         #expect(try await other.get(key) == "changed")
-        try await other.confirmMigration(of: key)
+        try await other.migrations.confirm(of: key)
         #expect(!isImageKept(home))
     }
 
@@ -254,15 +254,15 @@ import Testing
         try await router.set(former, for: key)
         try await router.set(legacy, for: old)
         #expect(try await router.forceMigration(for: key).outcome == .migrated)
-        #expect(try await router.checkLedgers().pages.flatMap(\.remarks).isEmpty)
+        #expect(try await router.migrations.checkLedgers().pages.flatMap(\.remarks).isEmpty)
         let images = home.files.filter { $0.key.contains("image") && $0.value == former }
         let path = try #require(images.keys.first)
         var changed = former
         changed[0] ^= 1
         try changed.write(to: URL(filePath: "\(home.home.folder)/data/\(path)"))
-        let remarks = try await router.checkLedgers().pages.flatMap(\.remarks)
+        let remarks = try await router.migrations.checkLedgers().pages.flatMap(\.remarks)
         #expect(remarks.count == 1 && remarks.first?.contains("is damaged") == true, "\(remarks)")
-        let error = await MigrationError.of { try await router.rollbackMigration(of: key) }
+        let error = await MigrationError.of { try await router.migrations.rollback(of: key) }
         #expect(error?.code == .validationFailed && "\(error as Any)".contains("is damaged"))
         #expect(try await router.get(key) == legacy)
         #expect(try await !router.exists(old))

@@ -284,7 +284,7 @@ import Testing
         #expect(result.outcome == .migrated && result.migratedCount == 1)
         #expect(try await router.get(after) == "7")
         #expect(try await router.forceMigration(for: after).outcome == .nothingToDo)
-        try await router.rollbackMigration(of: after)
+        try await router.migrations.rollback(of: after)
         #expect(try await router.get(before) == 7)
     }
 

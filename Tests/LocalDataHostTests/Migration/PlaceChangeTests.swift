@@ -157,7 +157,7 @@ import Testing
         let listed = try await release(home, .userDefaults(), listed: true)
         #expect(try await listed.router.get(listed.key) == "new")
         #expect(try await listed.router.get(listed.key) == "new")
-        try await listed.router.rollbackMigration(of: listed.key)
+        try await listed.router.migrations.rollback(of: listed.key)
         #expect(try await home.router().get(second.key) == "new")
     }
 

@@ -79,7 +79,7 @@ import Testing
                 #expect(try await next.names(in: before).isEmpty)
                 #expect(try await run(next).outcome == .nothingToDo)
                 try await next.registerMigration(BulkMigrationTests.move(before, after))
-                try await next.rollbackMigration("move")
+                try await next.migrations.rollback("move")
                 #expect(try await next.names(in: before).count == Self.values)
                 for name in try await next.names(in: before) { _ = store.values.remove(address(before, name)) }
                 number += 1
@@ -169,7 +169,7 @@ import Testing
             #expect(error?.code == .validationFailed && error?.message.contains("new.3") == true)
             #expect(try await router.names(in: before) == ["old.3", "old.4", "old.5"])
             try await router.registerMigration(BulkMigrationTests.move(before, after))
-            #expect(try await router.migrationRecord(of: "move")?.state == .unverified)
+            #expect(try await router.migrations.record(of: "move")?.state == .unverified)
             store.meddle()
             _ = try await run(router)
             #expect(try await router.names(in: before) == ["old.3"])
@@ -205,7 +205,7 @@ import Testing
                 #expect(try await router.get(key(number, to, "new.")) == (takesSource ? "\(number)" : "there"))
             }
             #expect(try await router.get(key(4097, to, "new.")) == "4097")
-            try await router.rollbackMigration("move")
+            try await router.migrations.rollback("move")
             #expect(try await router.names(in: from).count == 5000)
             #expect(try await router.get(key(4096, to, "new.")) == "there")
             #expect(try await router.names(in: to).count == 3)
@@ -243,7 +243,7 @@ import Testing
             #expect(try await router.runMigration("move").migratedCount == values.count + 2)
             for (name, value) in values { #expect(try await router.get(key("new.\(name)", to)) == value, "\(name)") }
             #expect(try await router.names(in: from).isEmpty)
-            try await router.rollbackMigration("move")
+            try await router.migrations.rollback("move")
             for (name, value) in values { #expect(try await router.get(key("old.\(name)", from)) == value, "\(name)") }
         }
     }

@@ -103,7 +103,7 @@ import Testing
         let record = try #require(try await home.router().migrationHistory(for: key).first)
         #expect(record.state == .superseded)
         // After a rollback, the old value counts again.
-        try await home.router().rollbackMigration(of: key)
+        try await home.router().migrations.rollback(of: key)
         #expect(try await home.router().get(key) == "legacy")
     }
 
@@ -179,13 +179,13 @@ import Testing
         try await router.set("new", for: key)
         try await router.set("legacy", for: old)
         try await router.registerMigration(try #require(AnyStorageKey(key).migration))
-        let entry = try #require(try await router.migrationPlan().entries.first)
+        let entry = try #require(try await router.migrations.plan().entries.first)
         #expect(entry.decision == .run && entry.writes.isEmpty && entry.removes.map(\.address).count == 1, "\(entry)")
         #expect(try await router.migrate().entries.map(\.outcome) == [.sourceDropped])
         #expect(try await !router.exists(old))
         #expect(try await router.get(key) == "new")
         #expect(try await router.migrate().entries.map(\.outcome) == [.nothingToDo])
-        try await router.rollbackMigration(of: key)
+        try await router.migrations.rollback(of: key)
         #expect(try await router.get(old) == "legacy")
         #expect(try await router.get(key) == "new")
         // This also holds if the value was removed.
@@ -206,7 +206,7 @@ import Testing
         try await router.set(legacy, for: old)
         #expect(try await router.forceMigration(for: key).outcome == .sourceDropped)
         #expect(try await !router.exists(old))
-        try await router.rollbackMigration(of: key)
+        try await router.migrations.rollback(of: key)
         #expect(try await router.get(old) == legacy)
         try await router.remove(key)
         let other = moving(.custom(name: "rows"))
@@ -231,7 +231,7 @@ import Testing
         try await home.router().remove(key(8))
         try await router().set("new", for: key(9))
         await #expect(throws: StorageError.notFound) { try await router().get(key(7)) }
-        let plan = try #require(try await router().migrationPlan().entries.first)
+        let plan = try #require(try await router().migrations.plan().entries.first)
         #expect(plan.decision == .run && plan.count == 27, "\(plan)")
         let result = try await router().runMigration("move")
         #expect(result.migratedCount == 27 && result.metadata["kept"] == 3, "\(result)")
@@ -241,16 +241,16 @@ import Testing
         }
         let names = try await router().names(in: .fileSystem(), prefix: "old.")
         #expect(names.sorted() == ["old.7", "old.8", "old.9"])
-        let statuses = try await router().migrationStatus().migrations
+        let statuses = try await router().migrations.status().migrations
         #expect(
             statuses.count { $0.state == .superseded } == 3 && !statuses.contains { $0.needsAttention }, "\(statuses)")
         // The sources are dropped, and then restored.
-        let dropping = try #require(try await router(.dropSource).migrationPlan().entries.first)
+        let dropping = try #require(try await router(.dropSource).migrations.plan().entries.first)
         #expect(dropping.decision == .run && dropping.count == 0, "\(dropping)")
         #expect(try await router(.dropSource).runMigration("move").outcome == .sourceDropped)
         #expect(try await router().names(in: .fileSystem(), prefix: "old.").isEmpty)
         #expect(try await router(.dropSource).runMigration("move").outcome == .nothingToDo)
-        try await router(.dropSource).rollbackMigration("move")
+        try await router(.dropSource).migrations.rollback("move")
         #expect(try await router().names(in: .fileSystem(), prefix: "old.").count == 30)
         #expect(try await router().get(BulkMigrationTests.key("old.8", .fileSystem())) == "8")
         #expect(try await router().get(key(9)) == "new")
@@ -263,11 +263,11 @@ import Testing
 
     private func reseal(_ router: StorageRouter, _ domain: StorageDomain) async throws {
         let ring: KeyRingName = domain == .encryptedFileSystem() ? .master : .store("sealed-files")
-        let former = try #require(try await router.keys(of: ring).first)
-        try await router.rotateKeys(of: ring)
-        #expect(try await router.reseal(ring).resealed > 0)
+        let former = try #require(try await router.keys.list(of: ring).first)
+        try await router.keys.rotate(of: ring)
+        #expect(try await router.keys.reseal(ring).resealed > 0)
         // Nothing needs the old key any more.
-        try await router.retireKey(former.id, of: ring)
+        try await router.keys.retire(former.id, of: ring)
     }
 
     @Test("a value does not come back", arguments: places, ["removed", "set and removed", "swept"])
@@ -296,7 +296,7 @@ import Testing
             #expect(try await router.get(old) == "legacy")
         }
         // No witness of the old data is left.
-        try await router.rollbackMigration(of: key)
+        try await router.migrations.rollback(of: key)
         #expect(try await router.get(key) == "legacy")
         #expect(!home.files.keys.contains { $0.contains("witness") })
     }
@@ -335,7 +335,7 @@ import Testing
         await #expect(throws: StorageError.notFound) {
             try await router().get(BulkMigrationTests.key("new.2", domain))
         }
-        #expect(try await router().migrationPlan().entries.first?.count == 2)
+        #expect(try await router().migrations.plan().entries.first?.count == 2)
         #expect(try await router().runMigration("move").migratedCount == 2)
         await #expect(throws: StorageError.notFound) {
             try await router().get(BulkMigrationTests.key("new.2", domain))

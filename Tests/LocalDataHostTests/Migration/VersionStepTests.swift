@@ -32,7 +32,7 @@ import Testing
         try await home.router(version: written.isEmpty ? nil : written).set("data", for: Self.key)
         let router = try home.router(version: running, text)
         try await Self.register(router, versions)
-        let plan = try await router.migrationPlan()
+        let plan = try await router.migrations.plan()
         let report = try await router.migrate()
         #expect(report.failures.isEmpty, "\(report.failures.compactMap(\.error))")
         #expect(
@@ -106,7 +106,7 @@ import Testing
         try await home.router().set("data", for: Self.key)
         let router = try home.router(version: "3.0")
         try await Self.register(router, ["2.0", "3.0"])
-        let plan = try await router.migrationPlan()
+        let plan = try await router.migrations.plan()
         #expect(plan.refusals.count == 2)
         #expect(plan.refusals.first?.why.contains("ld-host config set migrations.dataVersion VERSION") == true)
         let odd = try home.router(version: "three", "migrations: { dataVersion: \"1.0\" }")

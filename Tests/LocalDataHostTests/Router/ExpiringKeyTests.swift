@@ -179,15 +179,15 @@ import Testing
         for number in 0..<20 {
             try await router.set("x", for: Self.key(domain, lifetime: nil, "past-\(number)"), expires: Date.now - 1)
         }
-        #expect(try await router.expiredNames(in: domain).count == 20)
-        #expect(try await router.removeExpired(in: domain) == 20)
-        #expect(try await router.removeExpired(in: domain) == 0)
+        #expect(try await router.stores.expiredNames(in: domain).count == 20)
+        #expect(try await router.stores.removeExpired(in: domain) == 20)
+        #expect(try await router.stores.removeExpired(in: domain) == 0)
         for number in 0..<20 {
             try await router.set("x", for: Self.key(domain, lifetime: nil, "past-\(number)"), expires: Date.now - 1)
         }
         let key = Self.key(domain, lifetime: .seconds(3600))
         for _ in 0..<130 { try await router.set("x", for: key) }
-        #expect(try await router.expiredNames(in: domain) == [])
+        #expect(try await router.stores.expiredNames(in: domain) == [])
         #expect(try await router.get(key) == "x")
     }
 }

@@ -22,11 +22,11 @@ import Testing
         try await router.set("in Swift", for: own)
         #expect(try await router.get(key) == "in C")
         #expect(try await router.get(own) == "in Swift")
-        let route = try #require(try await router.route(of: "userDefaults"))
+        let route = try #require(try await router.stores.route(of: "userDefaults"))
         #expect(route.store == "fixture" && route.component == "fixture" && route.plugin == path)
         #expect(route.origin != nil)
         #expect("\(route)".hasPrefix("'fixture' of \(path) serves userDefaults: named in "))
-        #expect(try await router.route(of: "own")?.plugin.hasSuffix("libMemoryStore.so") == true)
+        #expect(try await router.stores.route(of: "own")?.plugin.hasSuffix("libMemoryStore.so") == true)
     }
 
     @Test("a domain without a store is an error that lists the domains with one")

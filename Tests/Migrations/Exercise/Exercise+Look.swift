@@ -14,7 +14,7 @@ extension Exercise {
         }
         var records: [MigrationRecord] = []
         if let bulk = subject.bulk {
-            records += try await router.migrationRecord(of: bulk.id).map { [$0] } ?? []
+            records += try await router.migrations.record(of: bulk.id).map { [$0] } ?? []
         } else {
             for destination in subject.others + [subject.destination] {
                 records += try await destination.history(router)

@@ -63,10 +63,10 @@ enum Editor {
 
     private static func printLosers() async throws {
         let router = StorageRouter.shared
-        let lost = try await router.syncConflicts()
+        let lost = try await router.syncGroup.conflicts()
         if let failure = lost.failures.first { throw failure }
         for loser in lost.values {
-            try await router.restoreSyncConflict(loser.id)
+            try await router.syncGroup.restoreConflict(loser.id)
             let name = String(loser.address.drop { $0 != "/" }.dropFirst())
             line(label(try await router.get(key(name))))
         }

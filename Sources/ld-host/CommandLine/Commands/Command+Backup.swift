@@ -22,7 +22,7 @@ extension Command {
         let bar = ProgressLine("writing")
         let file = arguments.operands[0]
         Interruption.begin()
-        let report = try await session.router().backUp(
+        let report = try await session.router().backups.write(
             to: file, domains: arguments.all("--domain"), passphrase: passphrase,
             overwriting: arguments.has("--overwrite")
         ) { progress in
@@ -72,7 +72,7 @@ extension Command {
         terms.folders = try namedFolders(arguments)
         let passphrase = try passphrase(arguments)
         let bar = ProgressLine("checking")
-        let report = try await session.router().restore(
+        let report = try await session.router().backups.restore(
             from: arguments.operands[0], domains: arguments.all("--domain"), passphrase: passphrase, terms
         ) { bar.show($0) }
         bar.finish()

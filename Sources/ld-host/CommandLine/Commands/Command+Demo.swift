@@ -34,7 +34,7 @@ extension Command {
             let finnish = try await router.data(for: key(languages, "fin")) ?? Data()
             Output.line("\(names.count) languages are in store '\(component)'")
             Output.line("  fin: \(String(decoding: finnish, as: UTF8.self))")
-            if let route = try await router.route(of: "userDefaults") { Output.line("  why: \(route)") }
+            if let route = try await router.stores.route(of: "userDefaults") { Output.line("  why: \(route)") }
         }
         return .done
     }

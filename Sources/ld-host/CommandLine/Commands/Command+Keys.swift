@@ -31,8 +31,8 @@ extension Command {
             json,
         ]
     ) { arguments, session in
-        let keys = try await session.router().keys(of: ring(arguments), counting: arguments.has("--values"))
-        let former = arguments.value("--store") == nil ? try await session.router().formerRings() : []
+        let keys = try await session.router().keys.list(of: ring(arguments), counting: arguments.has("--values"))
+        let former = arguments.value("--store") == nil ? try await session.router().keys.formerRings() : []
         let rows =
             keys.map { KeyRow(id: $0.id, state: $0.state, created: JSONTime(seconds: $0.created), values: $0.values) }
             + former.flatMap { ring in
@@ -68,7 +68,7 @@ extension Command {
         name: "keys create", summary: "create a master key for a later rotation",
         details: "The first key of a ring is active at once. Prints the key's id.", options: [store, json]
     ) { arguments, session in
-        try show(try await session.router().createKey(in: ring(arguments)), session)
+        try show(try await session.router().keys.create(in: ring(arguments)), session)
         return .done
     }
 
@@ -83,7 +83,7 @@ extension Command {
         options: [store, json]
     ) { arguments, session in
         try show(
-            try await session.router().rotateKeys(of: ring(arguments), to: arguments.operands.first), session)
+            try await session.router().keys.rotate(of: ring(arguments), to: arguments.operands.first), session)
         return .done
     }
 
@@ -94,7 +94,7 @@ extension Command {
             """,
         options: [store]
     ) { arguments, session in
-        try await session.router().disableKey(arguments.operands[0], of: ring(arguments))
+        try await session.router().keys.disable(arguments.operands[0], of: ring(arguments))
         return .done
     }
 
@@ -102,7 +102,7 @@ extension Command {
         name: "keys enable", operands: "ID", count: 1...1, summary: "let a disabled master key decrypt again",
         options: [store]
     ) { arguments, session in
-        try await session.router().enableKey(arguments.operands[0], of: ring(arguments))
+        try await session.router().keys.enable(arguments.operands[0], of: ring(arguments))
         return .done
     }
 
@@ -115,7 +115,7 @@ extension Command {
             """,
         options: [store], removes: true
     ) { arguments, session in
-        try await session.router().retireKey(arguments.operands[0], of: ring(arguments))
+        try await session.router().keys.retire(arguments.operands[0], of: ring(arguments))
         return .done
     }
 
@@ -131,7 +131,7 @@ extension Command {
             """, removes: true
     ) { arguments, session in
         let store = arguments.operands[0]
-        let count = try await session.router().forgetPlaces(ofStore: store)
+        let count = try await session.router().keys.forgetPlaces(ofStore: store)
         Output.remark(
             "ld-host: forgot \(count) location\(count == 1 ? "" : "s") of '\(Printable(store))' as it was configured "
                 + "before")
@@ -149,7 +149,7 @@ extension Command {
             """
     ) { arguments, session in
         let (service, account) = try ringName(arguments.operands[0])
-        for key in try await session.router().adoptRing(service: service, account: account) { Output.line(key.id) }
+        for key in try await session.router().keys.adoptRing(service: service, account: account) { Output.line(key.id) }
         return .done
     }
 
@@ -162,7 +162,7 @@ extension Command {
             """, removes: true
     ) { arguments, session in
         let (service, account) = try ringName(arguments.operands[0])
-        try await session.router().disownRing(service: service, account: account)
+        try await session.router().keys.disownRing(service: service, account: account)
         return .done
     }
 
@@ -184,7 +184,7 @@ extension Command {
     ) { arguments, session in
         let isPlan = arguments.has("--plan")
         let bar = ProgressLine("re-encrypting")
-        let report = try await session.router().reseal(ring(arguments), planOnly: isPlan) { bar.show($0, of: $1) }
+        let report = try await session.router().keys.reseal(ring(arguments), planOnly: isPlan) { bar.show($0, of: $1) }
         bar.finish()
         if session.json {
             try Output.json(report)

@@ -105,7 +105,7 @@ extension Command {
         guard !arguments.has("--long") else { throw UsageError("--expired and --long cannot be combined") }
         let (domain, prefix) = try Address.domain(operand)
         var list = session.json ? JSONList() : nil
-        for name in try await router.expiredNames(in: domain, prefix: prefix) {
+        for name in try await router.stores.expiredNames(in: domain, prefix: prefix) {
             let address = Address.text(domain, name)
             guard session.json else {
                 show(address, arguments)

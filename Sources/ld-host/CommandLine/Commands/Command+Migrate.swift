@@ -16,7 +16,7 @@ extension Command {
             """,
         options: [only, upTo, json]
     ) { arguments, session in
-        let plan = try await session.router().migrationPlan(selection(arguments))
+        let plan = try await session.router().migrations.plan(selection(arguments))
         if session.json { try Output.json(plan) } else { MigrationText.print(plan) }
         return plan.refusals.isEmpty ? .done : .failure
     }
@@ -51,7 +51,7 @@ extension Command {
             """,
         options: [json]
     ) { _, session in
-        let found = try await session.router().migrationStatus()
+        let found = try await session.router().migrations.status()
         if session.json { try Output.json(found.migrations) } else { MigrationText.print(found.migrations) }
         MigrationText.complain(found.failures)
         return found.failures.isEmpty && !found.migrations.contains { $0.needsAttention } ? .done : .failure
@@ -61,7 +61,7 @@ extension Command {
         name: "migrate history", summary: "list past migrations, the oldest first",
         details: "Reads the ledgers of all stores, whichever program has run the migrations.", options: [json]
     ) { _, session in
-        let found = try await session.router().migrationHistory()
+        let found = try await session.router().migrations.history()
         if session.json {
             try Output.json(found.records.map(MigrationRow.init))
         } else {
@@ -79,7 +79,7 @@ extension Command {
             """,
         options: [json]
     ) { _, session in
-        let resumption = try await session.router().resumeMigrations()
+        let resumption = try await session.router().migrations.resume()
         if session.json { try Output.json(resumption) } else { MigrationText.print(resumption) }
         return resumption.isComplete ? .done : .failure
     }
@@ -98,7 +98,7 @@ extension Command {
     ) { arguments, session in
         let id = arguments.operands[0]
         let bar = ProgressLine("undoing")
-        try await session.router().rollbackMigration(id, of: arguments.value("--key")) { bar.show($0) }
+        try await session.router().migrations.rollback(id, of: arguments.value("--key")) { bar.show($0) }
         bar.finish()
         Output.remark("ld-host: '\(Printable(id))' is undone")
         return .done
@@ -109,7 +109,7 @@ extension Command {
         summary: "make a migration final: it cannot be undone any more", options: [key]
     ) { arguments, session in
         let id = arguments.operands[0]
-        try await session.router().confirmMigration(id, of: arguments.value("--key"))
+        try await session.router().migrations.confirm(id, of: arguments.value("--key"))
         Output.remark("ld-host: '\(Printable(id))' is final")
         return .done
     }
@@ -136,7 +136,7 @@ extension Command {
             """,
         options: [Option(name: "--apply", help: "put damaged pages aside"), json]
     ) { arguments, session in
-        let report = try await session.router().checkLedgers(puttingAside: arguments.has("--apply"))
+        let report = try await session.router().migrations.checkLedgers(puttingAside: arguments.has("--apply"))
         if session.json {
             try Output.json(report)
             return report.isSound ? .done : .failure

@@ -35,7 +35,7 @@ extension Command {
             """,
         options: [json]
     ) { arguments, session in
-        try list(try await session.router().quarantine(), ifEmpty: "nothing is in quarantine", session)
+        try list(try await session.router().quarantine.list(), ifEmpty: "nothing is in quarantine", session)
     }
 
     private static func list(
@@ -65,7 +65,7 @@ extension Command {
             """,
         options: [json]
     ) { _, session in
-        try list(try await session.router().syncConflicts(), ifEmpty: "no value has lost a conflict", session)
+        try list(try await session.router().syncGroup.conflicts(), ifEmpty: "no value has lost a conflict", session)
     }
 
     static let syncShow = Command(
@@ -76,7 +76,7 @@ extension Command {
             """,
         options: [json]
     ) { arguments, session in
-        try show(try await session.router().syncConflict(arguments.operands[0]), session)
+        try show(try await session.router().syncGroup.conflict(arguments.operands[0]), session)
     }
 
     static let syncRestore = Command(
@@ -86,7 +86,7 @@ extension Command {
             id is enough if it is unique.
             """
     ) { arguments, session in
-        let value = try await session.router().restoreSyncConflict(arguments.operands[0])
+        let value = try await session.router().syncGroup.restoreConflict(arguments.operands[0])
         Output.remark("ld-host: \(Printable(value.address)) is restored")
         return .done
     }
@@ -99,7 +99,7 @@ extension Command {
             """,
         options: [json]
     ) { arguments, session in
-        try show(try await session.router().quarantinedValue(arguments.operands[0]), session)
+        try show(try await session.router().quarantine.value(arguments.operands[0]), session)
     }
 
     private static func show(_ found: QuarantinedValue.Content, _ session: Session) throws -> ExitStatus {
@@ -122,7 +122,7 @@ extension Command {
             """,
         options: [Option(name: "--replace", help: "replace the value that the key has now")]
     ) { arguments, session in
-        let value = try await session.router().restoreQuarantined(
+        let value = try await session.router().quarantine.restore(
             arguments.operands[0], replacing: arguments.has("--replace"))
         Output.remark("ld-host: \(Printable(value.address)) is restored")
         return .done
@@ -132,7 +132,7 @@ extension Command {
         name: "quarantine drop", operands: "ID", count: 1...1, summary: "remove a value in quarantine for good",
         removes: true
     ) { arguments, session in
-        let value = try await session.router().dropQuarantined(arguments.operands[0])
+        let value = try await session.router().quarantine.drop(arguments.operands[0])
         Output.remark("ld-host: the value of \(Printable(value.address)) in quarantine is removed")
         return .done
     }

@@ -34,14 +34,14 @@ extension Command {
         let (from, to) = (arguments.operands[0], arguments.operands[1])
         let domains = arguments.all("--domain")
         if arguments.has("--give-up") {
-            try await session.router().giveUpCopy(from, to: to, domains: domains)
+            try await session.router().stores.giveUpCopy(from, to: to, domains: domains)
             return .done
         }
         let (keeps, overwrites) = (arguments.has("--keep"), arguments.has("--overwrite"))
         guard !keeps || !overwrites else { throw UsageError("--keep and --overwrite exclude each other") }
         let isPlan = arguments.has("--plan")
         let bar = ProgressLine("copying")
-        let report = try await session.router().copyStore(
+        let report = try await session.router().stores.copy(
             from, to: to, domains: domains, moving: arguments.has("--move"),
             choosing: keeps ? .destination : overwrites ? .source : nil, planOnly: isPlan
         ) { bar.show($0) }
@@ -66,12 +66,13 @@ extension Command {
     ) { arguments, session in
         if arguments.has("--batches") {
             let name = arguments.operands[0]
-            let count = try await session.router().discardAbandonedBatches(in: name)
+            let count = try await session.router().stores.discardAbandonedBatches(in: name)
             let batches = count == 1 ? "a batch" : "\(count) batches"
             Output.remark("ld-host: what \(batches) had left in '\(name)' is removed")
             return .done
         }
-        try await session.router().forgetLeftValues(in: arguments.operands[0], domains: arguments.all("--domain"))
+        try await session.router().stores.forgetLeftValues(
+            in: arguments.operands[0], domains: arguments.all("--domain"))
         return .done
     }
 }

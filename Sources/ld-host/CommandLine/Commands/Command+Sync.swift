@@ -43,7 +43,7 @@ extension Command {
             """,
         options: [json]
     ) { _, session in
-        let report = try await session.router().syncReport()
+        let report = try await session.router().syncGroup.report()
         try show(report, isPast: true, session)
         return status(of: report)
     }
@@ -77,7 +77,7 @@ extension Command {
         ]
     ) { arguments, session in
         if arguments.has("--recover") {
-            let devices = try await session.router().recoverSyncGroup().map { "\(Printable($0))" }
+            let devices = try await session.router().syncGroup.recover().map { "\(Printable($0))" }
             Output.remark("ld-host: the sync group has the devices \(devices.joined(separator: ", "))")
         }
         return try shown(try await session.router().sync(fromStart: arguments.has("--from-start")), session)
@@ -102,7 +102,7 @@ extension Command {
             return count
         }
         let router = try session.router()
-        let changes = router.syncedChanges()
+        let changes = router.syncGroup.changes()
         let syncing = Task {
             try await router.syncContinuously { result in
                 if case .failure(let error) = result {
@@ -141,7 +141,7 @@ extension Command {
             """,
         options: [json]
     ) { _, session in
-        try shown(try await session.router().acceptSyncRemovals(), session)
+        try shown(try await session.router().syncGroup.acceptRemovals(), session)
     }
 
     /// - Returns: Whether something waits for a person.

@@ -21,7 +21,7 @@ extension Command {
             """,
         options: [name, json]
     ) { arguments, session in
-        let group = try await session.router().createSyncGroup(named: arguments.value("--name"))
+        let group = try await session.router().syncGroup.create(named: arguments.value("--name"))
         if !session.json {
             Output.line(group.recoveryCode)
             Output.remark(
@@ -36,7 +36,7 @@ extension Command {
     /// to change.
     private static func remarkName(_ arguments: Arguments, _ session: Session) async {
         guard arguments.value("--name") == nil, !session.json,
-            let this = try? await session.router().syncMembers().first(where: \.isThis)
+            let this = try? await session.router().syncGroup.members().first(where: \.isThis)
         else { return }
         Output.remark(
             "ld-host: the others know this device as '\(Printable(this.name))'; to change that, leave the group, and "
@@ -70,7 +70,7 @@ extension Command {
             }
             minutes = number
         }
-        let invitation = try await session.router().inviteToSync(for: .seconds(minutes * 60))
+        let invitation = try await session.router().syncGroup.invite(for: .seconds(minutes * 60))
         let file = arguments.value("--to")
         if let file { try HostFile.write(Data("\(invitation.code)\n".utf8), to: file, rule: .secret) }
         if session.json {
@@ -93,7 +93,7 @@ extension Command {
         struct Row: Encodable {
             let revoked: Int
         }
-        let count = try await session.router().revokeSyncInvitations()
+        let count = try await session.router().syncGroup.revokeInvitations()
         if session.json {
             try Output.json(Row(revoked: count))
         } else {
@@ -116,7 +116,7 @@ extension Command {
             code = String(decoding: try Input.contents(of: "-", limit: 4096), as: UTF8.self)
         }
         let line = code.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
-        let report = try await session.router().joinSyncGroup(line, named: arguments.value("--name"))
+        let report = try await session.router().syncGroup.join(line, named: arguments.value("--name"))
         try show(report, session)
         await remarkName(arguments, session)
         return .done
@@ -135,7 +135,7 @@ extension Command {
             Option(name: "--offline", help: "leave without a last sync, and without notifying the other devices")
         ], removes: true
     ) { arguments, session in
-        try await session.router().leaveSyncGroup(offline: arguments.has("--offline"))
+        try await session.router().syncGroup.leave(offline: arguments.has("--offline"))
         Output.remark("ld-host: this device has left its sync group")
         return .done
     }
@@ -168,7 +168,7 @@ extension Command {
             """,
         options: [json]
     ) { _, session in
-        let members = try await session.router().syncMembers()
+        let members = try await session.router().syncGroup.members()
         guard !session.json else {
             try Output.json(members.map { DeviceRow($0) })
             return .done
@@ -203,7 +203,7 @@ extension Command {
         let code = try recoveryCode(arguments)
         let router = try session.router()
         let isSenior = try await isSenior(arguments.operands[0], router)
-        try show(try await router.removeSyncMember(arguments.operands[0], recoveryCode: code), session)
+        try show(try await router.syncGroup.remove(arguments.operands[0], recoveryCode: code), session)
         if code == nil, isSenior {
             Output.remark(
                 "ld-host: the removed device is longer in the group than this one, and could undo this until another device "
@@ -214,7 +214,7 @@ extension Command {
 
     /// Whether a device comes before this one; `false` if that cannot be said.
     private static func isSenior(_ device: String, _ router: StorageRouter) async throws -> Bool {
-        guard let members = try? await router.syncMembers() else { return false }
+        guard let members = try? await router.syncGroup.members() else { return false }
         return members.prefix { !$0.isThis }.contains { $0.name == device || $0.id.hasPrefix(device) }
     }
 

@@ -206,8 +206,8 @@ extension Completion {
             case .formerStore: await formerStores + stores
             case .key: await keys()
             case .migration: await migrations()
-            case .quarantined: await putAside { try await $0.quarantine().values }
-            case .conflict: await putAside { try await $0.syncConflicts().values }
+            case .quarantined: await putAside { try await $0.quarantine.list().values }
+            case .conflict: await putAside { try await $0.syncGroup.conflicts().values }
             case .device: await devices()
             case .app: await apps()
             case .oneOf(let words): words.map { Candidate(text: $0) }
@@ -230,7 +230,7 @@ extension Completion {
     /// Stores that have served a domain: they may still have values.
     private var formerStores: [Candidate] {
         get async {
-            guard let router = try? session.router(), let names = try? await router.formerStores() else { return [] }
+            guard let router = try? session.router(), let names = try? await router.stores.former() else { return [] }
             return names.map { Candidate(text: $0, help: "has served a domain before") }
         }
     }
@@ -311,7 +311,7 @@ extension Completion {
     /// The keys that a command can be about.
     private func keys() async -> [Candidate] {
         let ring = sealedStore.map { KeyRingName.store($0) } ?? .master
-        guard let router = try? session.router(), let keys = try? await router.keys(of: ring) else { return [] }
+        guard let router = try? session.router(), let keys = try? await router.keys.list(of: ring) else { return [] }
         return keys.filter { key in
             switch command?.name {
             case "keys enable": key.state == "disabled"
@@ -330,7 +330,7 @@ extension Completion {
     }
 
     private func devices() async -> [Candidate] {
-        guard let router = try? session.router(), let found = try? await router.syncMembers() else { return [] }
+        guard let router = try? session.router(), let found = try? await router.syncGroup.members() else { return [] }
         return found.map { Candidate(text: $0.id, help: $0.name) }
     }
 
@@ -340,7 +340,7 @@ extension Completion {
     }
 
     private func migrations() async -> [Candidate] {
-        guard let router = try? session.router(), let overview = try? await router.migrationStatus() else { return [] }
+        guard let overview = try? await session.router().migrations.status() else { return [] }
         return overview.migrations.map { Candidate(text: $0.migration) }
     }
 }

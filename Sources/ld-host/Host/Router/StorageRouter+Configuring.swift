@@ -46,18 +46,9 @@ extension StorageRouter {
         state.withLock { $0.providers }.register(provider, for: source)
     }
 
-    /// Forgets the keys in memory, which is cleared as calls in flight end: for apps that are locked. The next call
-    /// that needs a key reads it again, and asks for a passphrase again. Only material from a descriptor is kept, as it
-    /// cannot be read twice.
-    public func forgetKeys() {
-        let (rings, slots) = state.withLock { ($0.rings, Array($0.slots.values)) }
-        for rings in rings { rings.forgetKeys() }
-        for slot in slots { slot.forgetKeys() }
-    }
-
     /// Forgets every secret, for the end of a program.
     package func forgetSecrets() {
-        forgetKeys()
+        keys.forget()
         state.withLock { $0.providers }.forgetSecrets()
     }
 

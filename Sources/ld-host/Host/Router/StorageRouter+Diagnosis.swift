@@ -59,7 +59,7 @@ extension StorageRouter {
                         hint: "name it again: ld-host config set sync.transport", isProblem: true)
                 ]
             }
-            let count = try await syncReport().removalsToAccept
+            let count = try await syncGroup.report().removalsToAccept
             guard count > 0 else { return [] }
             return [
                 Finding(
@@ -176,9 +176,4 @@ extension StorageRouter {
         }
         return record
     }
-
-    /// The store, component and plugin that serve a domain, and why; `nil` for a domain of the host's own.
-    ///
-    /// - Throws: `invalidConfiguration` if the domain has no store; the error of opening the store.
-    public func route(of domain: String) async throws -> DomainRoute? { try await access().route(of: domain) }
 }

@@ -12,15 +12,15 @@ internal import Synchronization
 /// neither names nor values: see `SyncTransport`.
 ///
 /// ```swift
-/// try await router.createSyncGroup(named: "desk")          // on the first device
-/// let code = try await router.inviteToSync().code
-/// try await router.joinSyncGroup(code, named: "laptop")    // on the second one
-/// try await router.syncContinuously()                      // on both, until the task is cancelled
+/// try await router.syncGroup.create(named: "desk")       // on the first device
+/// let code = try await router.syncGroup.invite().code
+/// try await router.syncGroup.join(code, named: "laptop") // on the second one
+/// try await router.syncContinuously()                    // on both, until the task is cancelled
 /// ```
 ///
 /// Of two versions of a value the later one wins on every device. The other one is kept for the days of
-/// `migrations.grace`: see ``syncConflicts()``. Any order of starts converges, and a device may be away for as long as
-/// `sync.forget` says.
+/// `migrations.grace`: see ``SyncGroupManagement/conflicts()``. Any order of starts converges, and a device may be away
+/// for as long as `sync.forget` says.
 extension StorageRouter {
     /// Publishes what has changed on this device, and takes over what others have published.
     ///
@@ -28,7 +28,7 @@ extension StorageRouter {
     ///   publish again those records of this device that it has lost. Takes time that grows with the number of values.
     /// - Throws: `notFound` if this device is in no group; `permissionDenied` if it was removed; `storeUnavailable` if
     ///   the other side cannot be reached; `securityApplicationFailed` if it has keys of a group, but no record of it:
-    ///   see ``recoverSyncGroup()``; whatever a store reports. What was not done is done by the next call.
+    ///   see ``SyncGroupManagement/recover()``; whatever a store reports. What was not done is done by the next call.
     @discardableResult
     public func sync(fromStart isFromStart: Bool = false) async throws -> SyncReport {
         let known = try await syncDevice()
@@ -46,17 +46,6 @@ extension StorageRouter {
         await expireSyncConflicts(try await snapshot())
         return report
     }
-
-    /// Reads what this device knew of its group again from the transport, after the store of `userDefaults` has lost
-    /// it. The next sync takes over the group's values again. Does nothing if nothing is lost.
-    ///
-    /// Only a person can decide this: keys of a group without a record of it may be somebody else's, who would read and
-    /// write this device's values.
-    ///
-    /// - Returns: The names of the devices of the group.
-    /// - Throws: `notFound` if this device has no keys of a group; `storeUnavailable` if the transport does not have
-    ///   all that is needed.
-    public func recoverSyncGroup() async throws -> [String] { try await syncDevice().recover() }
 
     /// Removes the values that lost whose time is over.
     func expireSyncConflicts(_ snapshot: RouterSnapshot) async {
@@ -98,22 +87,6 @@ extension StorageRouter {
         return try await syncDevice().sync([address]) { (turn) throws(StorageError) in try turn.engine.request(address)
         }
     }
-
-    /// How far sync has come, without asking the transport.
-    public func syncReport() async throws -> SyncReport {
-        try await syncing(on: syncDevice()) { (device) throws(StorageError) in try await device.report() }.report
-    }
-
-    /// Makes the removals that wait for consent.
-    @discardableResult
-    public func acceptSyncRemovals() async throws -> SyncReport {
-        try await syncing(on: syncDevice()) { (device) throws(StorageError) in
-            try await device.sync { (turn) throws(StorageError) in try turn.engine.acceptRemovals() }
-        }.report
-    }
-
-    /// The addresses of values that sync changes on this device from now on, by any call through this router.
-    public func syncedChanges() -> AsyncStream<String> { state.withLock { $0.synced }.stream() }
 }
 
 // Without an end.
@@ -225,29 +198,5 @@ extension StorageRouter {
         if news.take() { return try await device.sync(due.map { Array($0) }, savesAll: news.takeSaving()) }
         guard let due else { return try await device.sync(savesAll: false) }
         return try await device.publish(Array(due))
-    }
-}
-
-// Values that lost.
-extension StorageRouter {
-    /// The values that lost against another version.
-    public func syncConflicts() async throws -> QuarantinedValue.List { try await putAside(.conflict) }
-
-    /// The value that lost with an id, or with the only id that begins so, and its bytes.
-    ///
-    /// - Throws: `notFound`; `invalidOptions` if several ids begin so; what reading the value throws.
-    public func syncConflict(_ id: String) async throws -> QuarantinedValue.Content {
-        try await putAside(id, .conflict)
-    }
-
-    /// Makes a value that lost the current one, on all devices; the value that it replaces is kept instead.
-    ///
-    /// - Throws: `notFound`.
-    @discardableResult
-    public func restoreSyncConflict(_ id: String) async throws -> QuarantinedValue {
-        let quarantine = Quarantine(access: try await access(), kind: .conflict)
-        let item = try await quarantine.item(id)
-        try await quarantine.exchange(item)
-        return QuarantinedValue(item)
     }
 }

@@ -56,45 +56,6 @@ extension StorageRouter {
         await noteRemoved(resolved, key.descriptor)
     }
 
-    /// Passes the names of a domain's values that have expired and are still kept, in no order; the next list of the
-    /// domain removes them.
-    ///
-    /// - Throws: `unsupported` if the store's values cannot expire.
-    public func expiredNames(in domain: StorageDomain, prefix: String = "") async throws -> [String] {
-        let access = try await access()
-        let open = try await access.openStore(for: domain.name)
-        let place = try access.snapshot.settings.place(of: domain)
-        return try await open.write("listing what has expired in '\(place)'") { (store) throws(StorageError) in
-            var names: [String] = []
-            try store.forEachExpired(in: place) { name in
-                if name.utf8.starts(with: prefix.utf8) { names.append(name) }
-                return true
-            }
-            return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-        }
-    }
-
-    /// Removes a domain's values that have expired. Reads, lists and writes do that as they go; this is for a program
-    /// that wants their space back at once.
-    ///
-    /// - Returns: The number of removed values.
-    /// - Throws: `unsupported` if the store's values cannot expire.
-    @discardableResult
-    public func removeExpired(in domain: StorageDomain) async throws -> Int {
-        let access = try await access()
-        let open = try await access.openStore(for: domain.name)
-        let place = try access.snapshot.settings.place(of: domain)
-        return try await open.write("sweeping '\(place)'") { (store) throws(StorageError) in
-            guard store.abilities.expiry != nil else { throw store.lacks("expiry") }
-            var removed = 0
-            while true {
-                let count = try store.sweep(place, limit: 4096)
-                removed += count
-                if count < 4096 { return removed }
-            }
-        }
-    }
-
     private func setData(
         _ data: Data, for key: AnyStorageKey, _ expires: Date?, if condition: WriteCondition
     ) async throws -> StorageRevision {

@@ -85,9 +85,9 @@ struct SyncCost {
         let times = try await Comparison.rounds(3, areWarm: true) {
             number += 1
             let device = try await devices.device("new-\(number)")
-            let code = try await first.inviteToSync().code
+            let code = try await first.syncGroup.invite().code
             let start = Nanoseconds.now
-            var report = try await device.joinSyncGroup(code, named: "new-\(number)")
+            var report = try await device.syncGroup.join(code, named: "new-\(number)")
             while report.isJoining {
                 try await first.sync()
                 report = try await device.sync()
@@ -194,7 +194,7 @@ private final class Arrivals: @unchecked Sendable {
     // Used by one task.
     private var changes: AsyncStream<String>.Iterator
 
-    init(_ device: StorageRouter) { changes = device.syncedChanges().makeAsyncIterator() }
+    init(_ device: StorageRouter) { changes = device.syncGroup.changes().makeAsyncIterator() }
 
     /// Waits for the next changes.
     func wait(_ count: Int) async { for _ in 0..<count { _ = await changes.next() } }

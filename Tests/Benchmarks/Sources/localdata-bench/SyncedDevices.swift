@@ -76,8 +76,8 @@ struct SyncedDevices {
     /// Two devices of one group, with nothing left to publish.
     func pair() async throws -> (first: StorageRouter, second: StorageRouter) {
         let (first, second) = (try await device("a"), try await device("b"))
-        try await first.createSyncGroup(named: "a")
-        try await second.joinSyncGroup(try await first.inviteToSync().code, named: "b")
+        try await first.syncGroup.create(named: "a")
+        try await second.syncGroup.join(try await first.syncGroup.invite().code, named: "b")
         try await settle(first, second)
         return (first, second)
     }

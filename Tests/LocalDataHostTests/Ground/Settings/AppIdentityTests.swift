@@ -227,7 +227,7 @@ private enum PastedProfile: VaultStorable {
         #expect(try await router.names(in: .userDefaults(), prefix: "") == ["new"])
         #expect(try await launch("other", in: home).get(old) == "light")
         let id = try #require(try await router.migrationHistory(for: new).first?.id)
-        try await router.rollbackMigration(of: new, id: id)
+        try await router.migrations.rollback(of: new, id: id)
         #expect(try await router.names(in: .userDefaults(), prefix: "") == ["old"])
     }
 

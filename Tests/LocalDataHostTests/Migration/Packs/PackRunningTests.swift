@@ -118,7 +118,7 @@ import Testing
         let home = try MigrationHome()
         defer { home.remove() }
         let router = try await home.packRouter()
-        let names = try await (router.migrationPacks()).map(\.name)
+        let names = try await (router.migrations.packs()).map(\.name)
         #expect(names == ["ours"])
         let slot = try #require(try await router.snapshot().packs.first?.current)
         let telling = try #require(slot.migrations().first { $0.id == "tasks" })
@@ -142,7 +142,7 @@ import Testing
         let home = try MigrationHome()
         defer { home.remove() }
         let router = try await home.packRouter()
-        _ = try await router.migrationPacks()
+        _ = try await router.migrations.packs()
         let pack = try #require(try await router.snapshot().packs.first?.current)
         let bulk = try #require(try pack.bulkMigrations().first)
         #expect(bulk.id == "upper" && bulk.summary == "shouts" && bulk.changesValues && bulk.pack?.name == "ours")
@@ -158,7 +158,7 @@ import Testing
         let home = try MigrationHome()
         defer { home.remove() }
         let router = try await home.packRouter()
-        _ = try await router.migrationPacks()
+        _ = try await router.migrations.packs()
         let pack = try #require(try await router.snapshot().packs.first?.current)
         let first = try #require(pack.migrations().first)
         #expect(first.destinationDescriptor.domain == .custom(name: "own", scope: "a/b%"))

@@ -26,7 +26,7 @@ import Testing
         await #expect(throws: StorageError.notFound) {
             try await router.get(Note.key("note", domain, ifUndecodable: .quarantine))
         }
-        #expect(try await router.quarantine().values.count == 1)
+        #expect(try await router.quarantine.list().values.count == 1)
         return (home, router)
     }
 
@@ -40,7 +40,7 @@ import Testing
         }
         let router = try home.router()
         #expect(try await router.get(Self.mended(domain)) == Note.V3(title: "hello", tags: ["converted"]))
-        #expect(try await router.quarantine().values.isEmpty)
+        #expect(try await router.quarantine.list().values.isEmpty)
         #expect(try await home.router().get(Self.mended(domain)).title == "hello")
     }
 
@@ -53,7 +53,7 @@ import Testing
         try await router.remove(key)
         let next = try home.router()
         await #expect(throws: StorageError.notFound) { try await next.get(Self.mended(domain)) }
-        #expect(try await next.quarantine().values.count == 1)
+        #expect(try await next.quarantine.list().values.count == 1)
     }
 
     @Test(
@@ -85,6 +85,6 @@ import Testing
         await stored.projectedValue.initializationTask.value
         #expect(stored.projectedValue.error == nil)
         #expect(stored.wrappedValue.tags == tags.sorted())
-        #expect(try await router.quarantine().values.isEmpty)
+        #expect(try await router.quarantine.list().values.isEmpty)
     }
 }

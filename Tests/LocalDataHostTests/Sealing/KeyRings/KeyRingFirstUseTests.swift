@@ -41,7 +41,7 @@ import Testing
         }
         try await expectOneKey(home, values: 16)
         let router = try home.router()
-        #expect(try await router.keys(of: .store("sealed-files"), counting: true).map(\.values) == [17])
+        #expect(try await router.keys.list(of: .store("sealed-files"), counting: true).map(\.values) == [17])
         for number in 0..<16 {
             let key = textKey(
                 "k\(number)", .keychain(service: "s"), security: .keychain(accessibility: .always))
@@ -51,7 +51,7 @@ import Testing
 
     private func expectOneKey(_ home: SealedHome, values: Int) async throws {
         let router = try home.router()
-        let keys = try await router.keys(counting: true)
+        let keys = try await router.keys.list(counting: true)
         #expect(keys.map(\.state) == ["active"] && keys.map(\.values) == [values])
         for number in 0..<values {
             #expect(try await router.get(textKey("k\(number)", security: .recommended)) == "\(number)")
@@ -80,7 +80,7 @@ import Testing
         }
         for reader in ["first", "second"] {
             let router = try router(reader)
-            #expect(try await router.keys().count == 1)
+            #expect(try await router.keys.list().count == 1)
             for name in ["first", "second"] {
                 #expect(try await router.get(textKey(name, security: .recommended)) == name)
             }
@@ -125,8 +125,8 @@ import Testing
         let values = home.files("data")
         let router = try home.router()
         for call in [
-            { try await router.set("y", for: key) }, { _ = try await router.createKey() },
-            { _ = try await router.rotateKeys() },
+            { try await router.set("y", for: key) }, { _ = try await router.keys.create() },
+            { _ = try await router.keys.rotate() },
         ] as [@Sendable () async throws -> Void] {
             let error = try await StorageError.of(call)
             #expect(
@@ -154,7 +154,7 @@ import Testing
         let ring = try home.valueFile("master")
         try FileManager.default.removeItem(atPath: ring)
         for router in [router, try home.router()] {
-            let error = try await StorageError.of { try await router.rotateKeys() }
+            let error = try await StorageError.of { try await router.keys.rotate() }
             #expect(
                 error.message.contains("the key ring 'LocalData/master' is missing") && error.hint.contains(".lock"))
             #expect(try await router.get(kept) == "x")
@@ -177,7 +177,7 @@ import Testing
             #expect(try await !router.exists(key))
             try await router.set("x", for: key)
             #expect(try await router.get(key) == "x")
-            #expect(try await router.keys(of: .store("vault")).count == 1)
+            #expect(try await router.keys.list(of: .store("vault")).count == 1)
         }
     }
 }

@@ -29,10 +29,10 @@ import Testing
         try await router(home).set("x", for: key)
         // This router has not used the location, but finds its values anyway.
         let router = try router(home)
-        let old = try await router.keys(counting: true)
+        let old = try await router.keys.list(counting: true)
         #expect(old.map(\.values) == [1])
-        try await router.rotateKeys()
-        let error = try await StorageError.of { try await router.retireKey(old[0].id) }
+        try await router.keys.rotate()
+        let error = try await StorageError.of { try await router.keys.retire(old[0].id) }
         #expect(
             error.code == .busy
                 && error.hint == "run: ld-host reseal; a value that it cannot open has to be restored or removed")
@@ -40,9 +40,9 @@ import Testing
             error.message.contains("the key \(old[0].id) still seals a value, e.g. '") && error.message.hasSuffix("/k'")
         )
         #expect(try await router.get(key) == "x")
-        #expect(try await router.reseal().resealed == 1)
-        try await router.retireKey(old[0].id)
-        #expect(try await router.keys(counting: true).map(\.values) == [1])
+        #expect(try await router.keys.reseal().resealed == 1)
+        try await router.keys.retire(old[0].id)
+        #expect(try await router.keys.list(counting: true).map(\.values) == [1])
         for reader in [router, try self.router(home)] { #expect(try await reader.get(key) == "x") }
     }
 
@@ -53,11 +53,11 @@ import Testing
         let key = textKey("k", .custom(name: "own"), security: .recommended)
         try await router(home, domains: "own: \"box\"").set("x", for: key)
         let router = try router(home)
-        let old = try await router.keys()[0].id
-        try await router.rotateKeys()
-        await #expect(throws: StorageError.busy) { try await router.retireKey(old) }
-        #expect(try await router.reseal().resealed == 1)
-        try await router.retireKey(old)
+        let old = try await router.keys.list()[0].id
+        try await router.keys.rotate()
+        await #expect(throws: StorageError.busy) { try await router.keys.retire(old) }
+        #expect(try await router.keys.reseal().resealed == 1)
+        try await router.keys.retire(old)
         #expect(try await self.router(home, domains: "own: \"box\"").get(key) == "x")
     }
 
@@ -68,22 +68,22 @@ import Testing
         let key = textKey("k", .custom(name: "own"), security: .recommended)
         try await router(home, domains: "own: \"box\"").set("x", for: key)
         for changed in [try router(home, own: false), try router(home, root: "elsewhere")] {
-            let old = try await changed.keys()[0].id
-            try await changed.rotateKeys()
+            let old = try await changed.keys.list()[0].id
+            try await changed.keys.rotate()
             for call in [
-                { try await changed.retireKey(old) }, { _ = try await changed.reseal() },
-                { _ = try await changed.keys(counting: true) },
+                { try await changed.keys.retire(old) }, { _ = try await changed.keys.reseal() },
+                { _ = try await changed.keys.list(counting: true) },
             ] as [@Sendable () async throws -> Void] {
                 let error = try await StorageError.of(call)
                 #expect(error.code == .invalidConfiguration)
                 #expect(error.message.contains("'own' of the store 'box'") && error.hint.contains("configure it again"))
             }
-            #expect(try await changed.keys()[0].id == old)
+            #expect(try await changed.keys.list()[0].id == old)
         }
         // Under another name it is still the same store.
         let renamed = try home.router("stores: { crate: { component: \"file\", options: { root: \"${data}/own\" } } }")
-        let old = try await renamed.keys()[0].id
-        await #expect(throws: StorageError.busy) { try await renamed.retireKey(old) }
+        let old = try await renamed.keys.list()[0].id
+        await #expect(throws: StorageError.busy) { try await renamed.keys.retire(old) }
         #expect(try await router(home, domains: "own: \"box\"").get(key) == "x")
     }
 
@@ -102,15 +102,15 @@ import Testing
             atPath: "\(home.folder)/data/own", toPath: "\(home.folder)/data/elsewhere")
         let moved = try router(home, domains: domains, root: "elsewhere")
         for key in keys { #expect(try await moved.get(key) == "x") }
-        let old = try await moved.keys()[0].id
-        try await moved.rotateKeys()
-        let error = try await StorageError.of { try await moved.retireKey(old) }
+        let old = try await moved.keys.list()[0].id
+        try await moved.keys.rotate()
+        let error = try await StorageError.of { try await moved.keys.retire(old) }
         #expect(error.code == .invalidConfiguration && error.hint.contains("ld-host keys forget box"))
-        #expect(try await moved.forgetPlaces(ofStore: "box") == 2)
-        await #expect(throws: StorageError.notFound) { try await moved.forgetPlaces(ofStore: "box") }
-        await #expect(throws: StorageError.busy) { try await moved.retireKey(old) }
-        #expect(try await moved.reseal().resealed == 2)
-        try await moved.retireKey(old)
+        #expect(try await moved.keys.forgetPlaces(ofStore: "box") == 2)
+        await #expect(throws: StorageError.notFound) { try await moved.keys.forgetPlaces(ofStore: "box") }
+        await #expect(throws: StorageError.busy) { try await moved.keys.retire(old) }
+        #expect(try await moved.keys.reseal().resealed == 2)
+        try await moved.keys.retire(old)
         for key in keys { #expect(try await moved.get(key) == "x") }
     }
 
@@ -121,11 +121,11 @@ import Testing
         let key = textKey("k", .custom(name: "own"), security: .recommended)
         try await router(home, domains: "own: \"box\"").set("x", for: key)
         let other = try router(home, own: false)
-        let old = try await other.keys()[0].id
-        try await other.rotateKeys()
-        #expect(try await other.forgetPlaces(ofStore: "box") == 1)
-        try await other.retireKey(old)
-        await #expect(throws: StorageError.notFound) { try await other.forgetPlaces(ofStore: "box") }
+        let old = try await other.keys.list()[0].id
+        try await other.keys.rotate()
+        #expect(try await other.keys.forgetPlaces(ofStore: "box") == 1)
+        try await other.keys.retire(old)
+        await #expect(throws: StorageError.notFound) { try await other.keys.forgetPlaces(ofStore: "box") }
     }
 
     @Test("a sealed store's own keys move with it")
@@ -145,11 +145,11 @@ import Testing
         try FileManager.default.moveItem(
             atPath: "\(home.folder)/data/own", toPath: "\(home.folder)/data/elsewhere")
         let moved = try router("elsewhere")
-        let old = try await moved.keys(of: .store("box"))[0].id
-        try await moved.rotateKeys(of: .store("box"))
-        await #expect(throws: StorageError.busy) { try await moved.retireKey(old, of: .store("box")) }
-        #expect(try await moved.reseal(.store("box")).resealed == 1)
-        try await moved.retireKey(old, of: .store("box"))
+        let old = try await moved.keys.list(of: .store("box"))[0].id
+        try await moved.keys.rotate(of: .store("box"))
+        await #expect(throws: StorageError.busy) { try await moved.keys.retire(old, of: .store("box")) }
+        #expect(try await moved.keys.reseal(.store("box")).resealed == 1)
+        try await moved.keys.retire(old, of: .store("box"))
         #expect(try await moved.get(key) == "x")
     }
 
@@ -165,12 +165,12 @@ import Testing
         try await router("first").set("x", for: key)
         let moved = try router("second")
         try await moved.set("y", for: key)
-        let old = try await moved.keys(counting: true)
+        let old = try await moved.keys.list(counting: true)
         // Both values, and the record that identifies the first, which the second has superseded.
         #expect(old.map(\.values) == [3])
-        try await moved.rotateKeys()
+        try await moved.keys.rotate()
         try await moved.set("z", for: key)
-        await #expect(throws: StorageError.busy) { try await moved.retireKey(old[0].id) }
+        await #expect(throws: StorageError.busy) { try await moved.keys.retire(old[0].id) }
         // What the first folder has opens still, though the second has a later value of the key.
         let first = try await router("first").resolve(key).data()
         #expect(first == Data("\"x\"".utf8))
@@ -184,17 +184,17 @@ import Testing
         // Sealed by the policy alone, before the store was sealed.
         try await home.vault("").set("x", for: key)
         let router = try home.vault("sealing: { source: \"keyFile\" }")
-        let old = try await router.keys()[0].id
-        try await router.rotateKeys()
-        let error = try await StorageError.of { try await router.retireKey(old) }
+        let old = try await router.keys.list()[0].id
+        try await router.keys.rotate()
+        let error = try await StorageError.of { try await router.keys.retire(old) }
         #expect(error.code == .busy && error.message.contains("whether the key \(old) seals 'own/k' is unknown"))
-        let report = try await router.reseal()
+        let report = try await router.keys.reseal()
         #expect(report.resealed == 0 && report.failures.keys.sorted() == ["own/k"])
         #expect(try await home.vault("").get(key) == "x")
         // A plain value needs no key, whatever other values there are.
         try await home.vault("").remove(key)
         try await home.vault("").set("plain", for: textKey("plain", .custom(name: "own")))
-        try await router.retireKey(old)
+        try await router.keys.retire(old)
     }
 
     @Test("an envelope of a later version blocks every key")
@@ -208,11 +208,11 @@ import Testing
         var stored = try Data(contentsOf: URL(filePath: path))
         stored[4] = 2
         try stored.write(to: URL(filePath: path))
-        let old = try await router.keys()[0].id
-        try await router.rotateKeys()
-        let error = try await StorageError.of { try await router.retireKey(old) }
+        let old = try await router.keys.list()[0].id
+        try await router.keys.rotate()
+        let error = try await StorageError.of { try await router.keys.retire(old) }
         #expect(error.code == .busy && error.message.contains("version 2"))
-        #expect(try await router.reseal().failures["userDefaults/k"]?.contains("version 2") == true)
+        #expect(try await router.keys.reseal().failures["userDefaults/k"]?.contains("version 2") == true)
         #expect(try Data(contentsOf: URL(filePath: path)) == stored)
     }
 
@@ -226,13 +226,13 @@ import Testing
         for key in keys { try await router.set("x", for: key) }
         let outside = textKey("outside", security: .encrypted(.external(source: PolicyCases.source)))
         try await router.set("x", for: outside)
-        let old = try await router.keys()[0].id
-        try await router.rotateKeys()
+        let old = try await router.keys.list()[0].id
+        try await router.keys.rotate()
         try await router.remove(keys[0])
         try await router.set("y", for: keys[1])
-        try await router.retireKey(old)
+        try await router.keys.retire(old)
         #expect(try await router.get(outside) == "x")
         #expect(try await router.get(keys[1]) == "y")
-        #expect(try await router.keys(counting: true).map(\.values) == [1])
+        #expect(try await router.keys.list(counting: true).map(\.values) == [1])
     }
 }

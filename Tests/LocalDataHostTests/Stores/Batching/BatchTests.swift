@@ -193,7 +193,7 @@ import Testing
         let home = try SealedHome()
         defer { home.remove() }
         let router = try router(home)
-        await #expect(throws: StorageError.notFound) { try await router.discardAbandonedBatches(in: "second") }
+        await #expect(throws: StorageError.notFound) { try await router.stores.discardAbandonedBatches(in: "second") }
         try await interrupted(home, router)
         try FileManager.default.removeItem(atPath: "\(home.folder)/data/localdata.batches")
         let other = try self.router(home)
@@ -206,7 +206,7 @@ import Testing
         // Another batch neither takes it for its own nor removes it.
         try await other.batch { changes in for key in Self.keys { try changes.set("later", for: key) } }
         #expect(await findings() == found)
-        for store in ["second", "vault"] { #expect(try await other.discardAbandonedBatches(in: store) == 1) }
+        for store in ["second", "vault"] { #expect(try await other.stores.discardAbandonedBatches(in: store) == 1) }
         #expect(await findings().isEmpty)
         #expect(home.files("data").keys.filter { $0.contains("localdata.batch/") } == [])
         #expect(try await values(other, Array(Self.keys.dropLast())) == ["later", "later", "later"])
@@ -232,13 +232,13 @@ import Testing
         let secret = textKey("secret", .custom(name: "two"), security: .recommended)
         try await router.set("sealed", for: secret)
         try await interrupted(home, router)
-        let old = try await router.keys()[0].id
-        try await router.rotateKeys()
-        await #expect(throws: StorageError.busy) { try await router.retireKey(old) }
-        await #expect(throws: StorageError.busy) { try await router.reseal() }
+        let old = try await router.keys.list()[0].id
+        try await router.keys.rotate()
+        await #expect(throws: StorageError.busy) { try await router.keys.retire(old) }
+        await #expect(throws: StorageError.busy) { try await router.keys.reseal() }
         let other = try self.router(home)
-        #expect(try await other.reseal().resealed == 1)
-        try await other.retireKey(old)
+        #expect(try await other.keys.reseal().resealed == 1)
+        try await other.keys.retire(old)
         #expect(try await other.get(secret) == "sealed")
     }
 
@@ -275,8 +275,8 @@ import Testing
         try await interrupted(home, try router(home))
         let without = try home.router(domains: "one: \"first\"", Self.stores.replacing("${data}/second", with: "/x"))
         try await without.batch { changes in try changes.set("y", for: textKey("other", .custom(name: "one"))) }
-        try await without.rotateKeys(of: .store("vault"))
-        await #expect(throws: StorageError.busy) { try await without.reseal(.store("vault")) }
+        try await without.keys.rotate(of: .store("vault"))
+        await #expect(throws: StorageError.busy) { try await without.keys.reseal(.store("vault")) }
         let journal = try IntentJournal(folder: "\(home.folder)/data/localdata.batches/journal")
         #expect(try journal.pending(kind: BatchIntent.kind).count == 1)
         let again = try router(home)

@@ -94,7 +94,7 @@ import Testing
             let error = try await StorageError.of { try await router.get(key) }
             #expect(error.code == .invalidConfiguration && error.message.contains("encryption."))
             await #expect(throws: StorageError.invalidConfiguration) { try await router.set("y", for: key) }
-            await #expect(throws: StorageError.invalidConfiguration) { try await router.keys() }
+            await #expect(throws: StorageError.invalidConfiguration) { try await router.keys.list() }
         }
         await router.updateEncryptionConfiguration(EncryptionConfiguration())
         #expect(try await router.get(key) == "x")

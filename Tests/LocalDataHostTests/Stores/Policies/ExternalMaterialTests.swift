@@ -34,7 +34,7 @@ import Testing
         try await router.remove(key)
         #expect(provider.names.count == 4)
         // It needs no ring.
-        #expect(try await router.keys().isEmpty && home.files("config").isEmpty)
+        #expect(try await router.keys.list().isEmpty && home.files("config").isEmpty)
     }
 
     @Test("the same material opens it in any router; other material is reported as wrong")

@@ -50,13 +50,13 @@ import Testing
         for (key, count) in Self.keys { try await router.setData(SealedStreamTests.value(count), for: key) }
         var attributes: [ValueAttributes] = []
         for (key, _) in Self.keys { attributes.append(try #require(try await router.attributes(of: key))) }
-        let old = try await router.keys()[0].id
+        let old = try await router.keys.list()[0].id
         let before = try headers(home)
-        let active = try await router.rotateKeys().id
+        let active = try await router.keys.rotate().id
 
         let told = MutexBox<[Int]>([])
         let other = try home.router("app: { version: \"8\" }")
-        let report = try await other.reseal { done, total in
+        let report = try await other.keys.reseal { done, total in
             told.withLock { $0.append(done) }
             #expect(total == Self.keys.count)
         }
@@ -83,8 +83,8 @@ import Testing
             if case .hkdf = header.derivation { #expect(header.derivation == previous.derivation) }
         }
         // Attributes that the store keeps with a value exist as well.
-        #expect(try await other.reseal().resealed == 0)
-        try await other.retireKey(old)
+        #expect(try await other.keys.reseal().resealed == 0)
+        try await other.keys.retire(old)
         for (key, count) in Self.keys { #expect(try await router.data(for: key) == SealedStreamTests.value(count)) }
     }
 
@@ -94,11 +94,11 @@ import Testing
         defer { home.remove() }
         let router = try home.router()
         for (key, count) in Self.keys { try await router.setData(SealedStreamTests.value(min(count, 1000)), for: key) }
-        try await router.rotateKeys()
-        try await router.rotateKeys(of: .store("sealed-files"))
+        try await router.keys.rotate()
+        try await router.keys.rotate(of: .store("sealed-files"))
         let before = home.files()
         for name in [KeyRingName.master, .store("sealed-files")] {
-            let plan = try await router.reseal(name, planOnly: true)
+            let plan = try await router.keys.reseal(name, planOnly: true)
             #expect(plan.resealed == plan.total && plan.total > 0 && plan.failures.isEmpty)
             #expect(plan.others.values.reduce(0, +) == plan.total)
         }
@@ -119,9 +119,9 @@ import Testing
         await router.updateEncryptionConfiguration(EncryptionConfiguration())
         let own = textKey("own", security: .recommended)
         try await router.set("x", for: own)
-        try await router.rotateKeys()
+        try await router.keys.rotate()
         let before = home.files("data/files")
-        let report = try await router.reseal()
+        let report = try await router.keys.reseal()
         #expect(report.total == 2 && report.resealed == 2 && report.failures.isEmpty)
         #expect(report.earlierRings == ["other/master": 1] && report.others.count == 2)
         let after = home.files("data/files")
@@ -130,10 +130,10 @@ import Testing
             #expect((data == before[path]) == !(path.hasSuffix("/own") || path.hasSuffix("/other")))
         }
         for key in [outside, plain, other, own] { #expect(try await router.get(key) == "x") }
-        let former = try await router.formerRings()
+        let former = try await router.keys.formerRings()
         #expect(former.map(\.service) == ["other"] && former.map(\.account) == ["master"])
         // A ring that no longer seals any value is not needed.
-        try await router.disownRing(service: "other", account: "master")
+        try await router.keys.disownRing(service: "other", account: "master")
         for key in [outside, plain, other, own] { #expect(try await home.router().exists(key)) }
         #expect(try await home.router().get(other) == "x")
     }
@@ -162,9 +162,9 @@ import Testing
         try stored.write(to: URL(filePath: home.valueFile("c")))
         let cut = try Data(contentsOf: URL(filePath: home.valueFile("d"))).prefix(100_000)
         try Data(cut).write(to: URL(filePath: home.valueFile("d")))
-        try await router.rotateKeys()
+        try await router.keys.rotate()
         let before = home.files("data")
-        let report = try await router.reseal()
+        let report = try await router.keys.reseal()
         #expect(report.resealed == 1 && report.total == 5)
         #expect(
             report.failures.keys.sorted()
@@ -184,15 +184,15 @@ import Testing
         let key = textKey(
             "costly", security: .encrypted(.aes256(keyDerivation: .pbkdf2(iterations: 2_500_000))))
         try await home.router().set("x", for: key)
-        try await home.router().rotateKeys()
+        try await home.router().keys.rotate()
         // Without a catalog the key's policy is unknown.
-        let report = try await home.router().reseal()
+        let report = try await home.router().keys.reseal()
         #expect(report.total == 1 && report.resealed == 0)
         let reason = try #require(report.failures["userDefaults/costly"])
         #expect(reason.contains("its header asks for 2500000 iterations"), "\(reason)")
         let router = try home.router()
         try await router.registerCatalog(CostlyKeys(allKeys: [.key(key)]))
-        #expect(try await router.reseal().resealed == 1)
+        #expect(try await router.keys.reseal().resealed == 1)
         #expect(try await router.get(key) == "x")
     }
 
@@ -211,17 +211,17 @@ import Testing
             textKey("e", .keychain(service: "s"), security: .recommended), textKey("f", security: .recommended),
         ]
         for key in keys { try await router.set(key.name, for: key) }
-        let old = try await router.keys(of: name)[0].id
-        try await router.rotateKeys(of: name)
-        await #expect(throws: StorageError.busy) { try await router.retireKey(old, of: name) }
-        let report = try await router.reseal(name)
+        let old = try await router.keys.list(of: name)[0].id
+        try await router.keys.rotate(of: name)
+        await #expect(throws: StorageError.busy) { try await router.keys.retire(old, of: name) }
+        let report = try await router.keys.reseal(name)
         // The master ring is a value of the store.
         #expect(report.total == 3 && report.resealed == 3)
-        try await router.retireKey(old, of: name)
+        try await router.keys.retire(old, of: name)
         for reader in [router, try home.router()] {
             for key in keys { #expect(try await reader.get(key) == key.name) }
         }
-        #expect(try await router.keys(counting: true).map(\.values) == [2])
+        #expect(try await router.keys.list(counting: true).map(\.values) == [2])
         #expect(try await router.attributes(of: .key(keys[1]))?.owner == "tests")
     }
 
@@ -232,7 +232,7 @@ import Testing
         let router = try home.router()
         let large = AnyStorageKey(textKey("large", security: .recommended))
         try await router.setData(SealedStreamTests.value(4 << 20), for: large)
-        try await router.rotateKeys()
+        try await router.keys.rotate()
         let ended = Counter()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<2 * IOExecutor.limit {
@@ -246,8 +246,8 @@ import Testing
                 }
             }
             for _ in 0..<2 {
-                #expect(try await router.reseal().resealed > 0)
-                try await router.rotateKeys()
+                #expect(try await router.keys.reseal().resealed > 0)
+                try await router.keys.rotate()
             }
             ended.add()
             try await group.waitForAll()

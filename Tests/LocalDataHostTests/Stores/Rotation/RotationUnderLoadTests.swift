@@ -62,11 +62,11 @@ import Testing
             let end = SuspendingClock.now + .seconds(2)
             while SuspendingClock.now < end || retired.value < 3 || written.value < 50 {
                 for name in [KeyRingName.master, .store("sealed-files")] {
-                    try await keeper.rotateKeys(of: name)
-                    #expect(try await keeper.reseal(name).failures.isEmpty)
-                    for key in try await keeper.keys(of: name) where key.state != "active" {
+                    try await keeper.keys.rotate(of: name)
+                    #expect(try await keeper.keys.reseal(name).failures.isEmpty)
+                    for key in try await keeper.keys.list(of: name) where key.state != "active" {
                         // Everything was re-encrypted: a value that a writer sealed with the old key would block this.
-                        try await keeper.retireKey(key.id, of: name)
+                        try await keeper.keys.retire(key.id, of: name)
                         retired.add()
                     }
                 }
@@ -82,7 +82,7 @@ import Testing
                 if let last { #expect(try await reader.get(key) == last) }
             }
         }
-        #expect(try await reader.keys(counting: true).count == 1)
+        #expect(try await reader.keys.list(counting: true).count == 1)
     }
 
     @Test("a location where the first value is being sealed does not look as if its disk were not mounted")
@@ -102,10 +102,10 @@ import Testing
             }
             let keeper = try home.router()
             while ended.value == 0 {
-                try await keeper.rotateKeys()
-                #expect(try await keeper.reseal().failures.isEmpty)
-                for key in try await keeper.keys() where key.state != "active" {
-                    try await keeper.retireKey(key.id)
+                try await keeper.keys.rotate()
+                #expect(try await keeper.keys.reseal().failures.isEmpty)
+                for key in try await keeper.keys.list() where key.state != "active" {
+                    try await keeper.keys.retire(key.id)
                 }
             }
             try await group.waitForAll()
@@ -124,9 +124,9 @@ import Testing
                 group.addTask(executorPreference: IOExecutor.shared) {
                     let keeper = try home.router()
                     for _ in 0..<4 {
-                        try await keeper.rotateKeys()
+                        try await keeper.keys.rotate()
                         // One reseal runs at a time: the second caller gets an error.
-                        do { #expect(try await keeper.reseal().failures.isEmpty) } catch StorageError.busy {}
+                        do { #expect(try await keeper.keys.reseal().failures.isEmpty) } catch StorageError.busy {}
                     }
                 }
             }
@@ -135,7 +135,7 @@ import Testing
         for reader in [router, try home.router()] {
             for key in keys { #expect(try await reader.get(key) == key.name) }
         }
-        let described = try await router.keys(counting: true)
+        let described = try await router.keys.list(counting: true)
         #expect(described.count == 13 && described.count { $0.state == "active" } == 1)
         #expect(described.compactMap(\.values).reduce(0, +) == 20)
     }

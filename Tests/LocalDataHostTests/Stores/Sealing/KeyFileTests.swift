@@ -26,11 +26,11 @@ import Testing
         let router = try home.vault(sealing)
         var calls: [@Sendable () async throws -> Void] = [
             { [key] in try await router.set("y", for: key) },
-            { _ = try await router.rotateKeys(of: .store("vault")) },
+            { _ = try await router.keys.rotate(of: .store("vault")) },
         ]
         if home.files("data").keys.contains(where: { $0.hasSuffix("own/k") }) {
             calls += [
-                { [key] in _ = try await router.get(key) }, { _ = try await router.keys(of: .store("vault")) },
+                { [key] in _ = try await router.get(key) }, { _ = try await router.keys.list(of: .store("vault")) },
             ]
         }
         for call in calls {

@@ -60,7 +60,7 @@ import Testing
         for call in [
             { [key] in try await router.set("x", for: key) }, { try await router.set("x", for: token) },
             { try await router.set("x", for: textKey("k", security: .recommended)) },
-            { _ = try await router.keys(of: .store("vault")) },
+            { _ = try await router.keys.list(of: .store("vault")) },
         ] as [@Sendable () async throws -> Void] {
             let error = try await StorageError.of(call)
             #expect([.invalidConfiguration, .securityApplicationFailed].contains(error.code))

@@ -53,8 +53,9 @@ import Testing
             try await withRouter(home, Data(given.utf8)) { router in
                 for call in [
                     { [key] in _ = try await router.get(key) }, { [key] in try await router.set("y", for: key) },
-                    { try await router.set("y", for: other) }, { _ = try await router.rotateKeys(of: .store("vault")) },
-                    { _ = try await router.reseal(.store("vault")) },
+                    { try await router.set("y", for: other) },
+                    { _ = try await router.keys.rotate(of: .store("vault")) },
+                    { _ = try await router.keys.reseal(.store("vault")) },
                 ] as [@Sendable () async throws -> Void] {
                     let error = try await StorageError.of(call)
                     #expect(error.code == .cannotOpen && error.hint.contains("right key or passphrase"), "\(error)")
@@ -166,7 +167,7 @@ import Testing
             try await router.configure("stores.vault.sealing.cipher", "AES-256-GCM")
             #expect(try await router.get(key) == "x")
             try await router.set("y", for: key)
-            try await router.rotateKeys(of: .store("vault"))
+            try await router.keys.rotate(of: .store("vault"))
             #expect(try await router.get(key) == "y")
         }
     }

@@ -36,7 +36,7 @@ import Testing
     ) async throws -> (path: String, report: BackupReport) {
         for key in Self.keys { try await router.set("value of \(key.domain)", for: key) }
         let path = "\(home.folder)/backup"
-        let report = try await router.backUp(
+        let report = try await router.backups.write(
             to: path, domains: domains, passphrase: Self.passphrase(), style: Self.style)
         return (path, report)
     }
@@ -47,7 +47,7 @@ import Testing
     ) async throws -> RestoreReport {
         var terms = RestoreTerms()
         (terms.overwrites, terms.isPlan, terms.takesKeys) = (overwriting, planOnly, takingKeys)
-        return try await router.restore(
+        return try await router.backups.restore(
             from: path, domains: domains, passphrase: Self.passphrase(passphrase), terms)
     }
 
@@ -102,7 +102,7 @@ import Testing
         }
         for round in 0..<40 {
             let path = "\(home.folder)/backup.\(round)"
-            _ = try await router.backUp(to: path, passphrase: Self.passphrase(), style: Self.style)
+            _ = try await router.backups.write(to: path, passphrase: Self.passphrase(), style: Self.style)
             _ = try await restore(restored, path, overwriting: true)
             for key in keys {
                 let data = try #require(try await restored.data(for: key))
@@ -174,20 +174,20 @@ import Testing
         }
         let router = try home.router()
         let (path, _) = try await backup(home, router)
-        _ = try await router.rotateKeys()
+        _ = try await router.keys.rotate()
         try await router.remove(Self.secret)
         #expect(try await restore(router, path).restored == 1)
         #expect(try await router.get(Self.secret) == "value of \(Self.secret.domain)")
         let stranger = try other.router()
         let another = textKey("another", .encryptedFileSystem(), security: .recommended)
         try await stranger.set("another", for: another)
-        let active = try await stranger.keys(of: .master).first
+        let active = try await stranger.keys.list(of: .master).first
         let report = try await restore(stranger, path, takingKeys: true)
         #expect(report.rings.map(\.ring) == ["keychain:LocalData/master"] && report.rings.first?.isNew == false)
         for router in [stranger, try other.router()] {
             #expect(try await router.get(Self.secret) == "value of \(Self.secret.domain)")
             #expect(try await router.get(another) == "another")
-            let keys = try await router.keys(of: .master)
+            let keys = try await router.keys.list(of: .master)
             #expect(keys.map(\.state) == ["active", "decrypt-only"] && keys.first?.id == active?.id)
         }
     }
@@ -209,14 +209,14 @@ import Testing
         try await first.set("legacy", for: old)
         #expect(try await first.forceMigration(for: key).outcome == .migrated)
         let path = "\(home.home.folder)/backup"
-        let report = try await first.backUp(to: path, passphrase: Self.passphrase(), style: Self.style)
+        let report = try await first.backups.write(to: path, passphrase: Self.passphrase(), style: Self.style)
         #expect(report.ledger > 0)
         let second = try other.home.router(
             domains: "userDefaults: \"rows\", fileSystem: \"rows\"",
             "stores: { rows: { component: \"sqlite\", options: { path: \"${data}/rows.sqlite\" } } }")
         _ = try await restore(second, path)
         #expect(try await second.migrationHistory(for: key).map(\.state) == [.clean])
-        try await second.rollbackMigration(of: key)
+        try await second.migrations.rollback(of: key)
         #expect(try await second.get(MigrationHome.key("new", .userDefaults()) as StorageKey<String>) == "before")
         #expect(try await second.get(old) == "legacy")
     }
@@ -287,16 +287,16 @@ import Testing
             ("\(folder)/no/backup", "does not exist"), ("", "does not exist"), ("\(folder)/", "does not exist"),
         ] {
             let error = try await StorageError.of {
-                try await router.backUp(to: place, passphrase: Self.passphrase(), style: Self.style)
+                try await router.backups.write(to: place, passphrase: Self.passphrase(), style: Self.style)
             }
             #expect(error.message.contains(part), "\(error)")
         }
         let error = try await StorageError.of {
-            try await router.backUp(to: "\(folder)/new", domains: ["nowhere"], passphrase: Self.passphrase())
+            try await router.backups.write(to: "\(folder)/new", domains: ["nowhere"], passphrase: Self.passphrase())
         }
         #expect(error.code == .invalidAddress)
         #expect(access("\(folder)/new", F_OK) != 0)
-        _ = try await router.backUp(
+        _ = try await router.backups.write(
             to: path, passphrase: Self.passphrase(), overwriting: true, style: Self.style)
         #expect(try await restore(router, path).restored == 0)
     }

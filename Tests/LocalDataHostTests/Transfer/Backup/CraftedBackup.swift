@@ -66,12 +66,12 @@ extension StorageRouter {
     ) async throws -> RestoreReport {
         var terms = RestoreTerms()
         try change(&terms)
-        return try await restore(from: path, passphrase: CraftedBackup.passphrase(), terms)
+        return try await backups.restore(from: path, passphrase: CraftedBackup.passphrase(), terms)
     }
 
     /// Writes a backup with the usual passphrase of tests.
     func backUp(_ path: String) async throws -> BackupReport {
-        try await backUp(
+        try await backups.write(
             to: path, passphrase: CraftedBackup.passphrase(), overwriting: true, style: CraftedBackup.style)
     }
 }

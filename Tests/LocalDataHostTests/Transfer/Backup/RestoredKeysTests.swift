@@ -37,8 +37,8 @@ import Testing
         }
         let router = try home.router()
         try await router.set("mine", for: Self.own)
-        let keys = try await router.keys(of: .master).map(\.id)
-        let foreign = try await theirs.keys(of: .master).map(\.id)
+        let keys = try await router.keys.list(of: .master).map(\.id)
+        let foreign = try await theirs.keys.list(of: .master).map(\.id)
         let plan = try await router.restore(path) { $0.isPlan = true }
         #expect(
             plan.rings.map(\.ring) == ["keychain:LocalData/master"] && plan.rings.map(\.keys) == [foreign], "\(plan)")
@@ -49,8 +49,8 @@ import Testing
             #expect(try await router.get(Self.secret) == "a secret")
             #expect(try await router.get(Self.setting) == "a setting")
             #expect(try await router.get(Self.own) == "mine")
-            #expect(try await router.keys(of: .master).map(\.id) == keys)
-            #expect(try await router.formerRings().isEmpty)
+            #expect(try await router.keys.list(of: .master).map(\.id) == keys)
+            #expect(try await router.keys.formerRings().isEmpty)
         }
         #expect(try await router.restore(path).restored == 0)
         #expect(try await router.attributes(of: .key(Self.secret))?.serializer == "json")
@@ -71,21 +71,21 @@ import Testing
         }
         let router = try home.router()
         #expect(try await router.restore(path).resealed == 2)
-        #expect(try await router.formerRings().isEmpty)
+        #expect(try await router.keys.formerRings().isEmpty)
         #expect(try await router.get(Self.secret) == "a secret")
         #expect(try await !router.populatedScopes(of: "keychain").contains("evil"))
         let report = try await router.restore(path) { $0.takesKeys = true }
         #expect(
             report.rings.map(\.ring) == ["keychain:evil/master"] && report.rings.map(\.isNew) == [true], "\(report)")
         #expect(report.domains.allSatisfy { $0.new + $0.different == 0 }, "\(report)")
-        #expect(try await home.router().formerRings().map(\.service) == ["evil"])
+        #expect(try await home.router().keys.formerRings().map(\.service) == ["evil"])
     }
 
     @Test("on a new machine the values are sealed under its new key, and the old keys come along if they are taken")
     func newMachine() async throws {
         let (maker, theirs, path) = try await made()
         defer { maker.remove() }
-        let old = try await theirs.keys(of: .master).map(\.id)
+        let old = try await theirs.keys.list(of: .master).map(\.id)
         for takesKeys in [false, true] {
             let home = try SealedHome()
             defer { home.remove() }
@@ -95,12 +95,12 @@ import Testing
             let again = try home.router()
             #expect(try await again.get(Self.secret) == "a secret")
             #expect(try await again.get(Self.setting) == "a setting")
-            #expect(try await (again.keys(of: .master).map(\.id) == old) == takesKeys)
+            #expect(try await (again.keys.list(of: .master).map(\.id) == old) == takesKeys)
             #expect(try await again.restore(path) { $0.takesKeys = takesKeys }.restored == 0)
-            #expect(try await again.reseal().resealed == 0)
+            #expect(try await again.keys.reseal().resealed == 0)
             // Also after values were sealed again under a new key, unless it takes long to compare them.
-            _ = try await again.rotateKeys()
-            #expect(try await again.reseal().resealed == 2)
+            _ = try await again.keys.rotate()
+            #expect(try await again.keys.reseal().resealed == 2)
             let last = try await again.restore(path) { ($0.takesKeys, $0.overwrites) = (takesKeys, true) }
             #expect(last.restored == (takesKeys ? 1 : 0), "\(last)")
         }
@@ -173,7 +173,7 @@ import Testing
         #expect(try await first.backUp(path).ledger > 0)
         let second = try home.home.router()
         _ = try await second.restore(path)
-        try await second.rollbackMigration(of: key)
+        try await second.migrations.rollback(of: key)
         #expect(try await second.get(old) == "legacy")
     }
 
@@ -203,7 +203,7 @@ import Testing
         #expect(try await !second.exists(MigrationHome.key("new", .userDefaults()) as StorageKey<String>))
         #expect(access(folder, F_OK) != 0)
         #expect(try await second.restore(path) { $0.folders = try NamedFolders([folder]) }.restored > 0)
-        try await second.rollbackMigration(of: key)
+        try await second.migrations.rollback(of: key)
         #expect(try await second.get(old) == "ssh-ed25519 AAAA")
     }
 }

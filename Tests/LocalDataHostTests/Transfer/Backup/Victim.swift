@@ -184,8 +184,9 @@ extension StorageRouter {
     fileprivate func ownKeys() async throws -> [String] {
         let key = textKey("own", .encryptedFileSystem(), security: .recommended)
         if try await !exists(key) { try await set("mine", for: key) }
-        let former = try await formerRings().flatMap { ring in ["\(ring.service)/\(ring.account)"] + ring.keys.map(\.id)
+        let former = try await keys.formerRings().flatMap { ring in
+            ["\(ring.service)/\(ring.account)"] + ring.keys.map(\.id)
         }
-        return try await keys(of: .master).map { "\($0.id) \($0.state)" } + former
+        return try await keys.list().map { "\($0.id) \($0.state)" } + former
     }
 }

@@ -57,8 +57,8 @@ import Testing
         try await settle(devices)
         for device in [devices.first, devices.second] {
             #expect(try await device.get(Self.key) == "fresh")
-            #expect(try await device.syncConflicts().values.isEmpty)
-            #expect(try await device.syncReport().pending == 0)
+            #expect(try await device.syncGroup.conflicts().values.isEmpty)
+            #expect(try await device.syncGroup.report().pending == 0)
         }
     }
 
@@ -98,7 +98,7 @@ import Testing
         try await earlier.sync()
         try await settle(devices)
         for device in [devices.first, devices.second] { #expect(try await device.get(Self.key) == "later") }
-        #expect(try await earlier.syncConflicts().values.count == 1)
+        #expect(try await earlier.syncGroup.conflicts().values.count == 1)
     }
 
     @Test(

@@ -29,9 +29,9 @@ struct MergedValuesTests {
         _ homes: SyncHomes, _ first: AnyStorageKey, _ second: AnyStorageKey, _ key: StorageKey<[String]>
     ) async throws -> [StorageRouter] {
         let routers = [try await homes.router(0, [first]), try await homes.router(1, [second])]
-        try await routers[0].createSyncGroup(named: "first")
+        try await routers[0].syncGroup.create(named: "first")
         try await routers[0].set(["both"], for: key)
-        try await routers[1].joinSyncGroup(try await routers[0].inviteToSync().code, named: "second")
+        try await routers[1].syncGroup.join(try await routers[0].syncGroup.invite().code, named: "second")
         for router in routers { try await router.sync() }
         try await routers[0].set(["both", "first"], for: key)
         try await routers[1].set(["both", "second"], for: key)
@@ -50,7 +50,7 @@ struct MergedValuesTests {
         }
         for router in try await meet(homes, .key(key), .key(key), key) {
             #expect(try await router.get(key) == ["both", "first", "second"])
-            #expect(try await router.syncConflicts().values.isEmpty)
+            #expect(try await router.syncGroup.conflicts().values.isEmpty)
         }
         // The earlier one comes first, whichever device merges.
         #expect(calls.withLock { $0 }.allSatisfy { $0 == [["both", "first"], ["both", "second"]] })
@@ -77,10 +77,10 @@ struct MergedValuesTests {
         var lost: [Data] = []
         for router in try await meet(homes, .key(key), .key(key), key) {
             #expect(try await router.get(key) == ["both", "second"])
-            for value in try await router.syncConflicts().values {
-                lost.append(try await router.syncConflict(String(value.id.dropLast())).data)
+            for value in try await router.syncGroup.conflicts().values {
+                lost.append(try await router.syncGroup.conflict(String(value.id.dropLast())).data)
             }
-            await #expect(throws: StorageError.notFound) { try await router.syncConflict("nothing") }
+            await #expect(throws: StorageError.notFound) { try await router.syncGroup.conflict("nothing") }
         }
         let expected = try Serializer<[String]>.json.encode(["both", "first"])
         #expect(!lost.isEmpty && lost.allSatisfy { $0 == expected })

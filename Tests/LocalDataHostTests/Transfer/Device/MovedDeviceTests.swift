@@ -18,11 +18,11 @@ import Testing
             return router
         }
         let first = try await router(0, on: "a")
-        try await first.createSyncGroup(named: "first")
+        try await first.syncGroup.create(named: "first")
         try await first.set("value", for: key)
         try await first.sync()
         let second = try await router(1, on: "b")
-        try await second.joinSyncGroup(try await first.inviteToSync().code, named: "second")
+        try await second.syncGroup.join(try await first.syncGroup.invite().code, named: "second")
         // The folders of the first device, on another machine.
         let copy = homes.homes[2].home
         for name in try FileManager.default.contentsOfDirectory(atPath: homes.homes[0].home.folder) {
@@ -36,14 +36,14 @@ import Testing
             #expect(error?.code == .permissionDenied && error?.message.contains("'first'") == true)
         }
         #expect(try await clone.get(key) == "value")
-        try await clone.leaveSyncGroup()
+        try await clone.syncGroup.leave()
         try await second.sync()
-        #expect(try await second.syncMembers().map(\.name) == ["first", "second"])
-        try await clone.joinSyncGroup(try await second.inviteToSync().code, named: "clone")
+        #expect(try await second.syncGroup.members().map(\.name) == ["first", "second"])
+        try await clone.syncGroup.join(try await second.syncGroup.invite().code, named: "clone")
         try await clone.set("of the clone", for: key)
         for router in [clone, first, second, clone, first] { try await router.sync() }
         #expect(try await first.get(key) == "of the clone")
-        #expect(try await second.syncMembers().map(\.name) == ["first", "second", "clone"])
+        #expect(try await second.syncGroup.members().map(\.name) == ["first", "second", "clone"])
         // The same machine, and a machine without an id.
         for machine in ["a", nil] { #expect(try await router(0, on: machine).sync().members == 3) }
     }
@@ -62,7 +62,7 @@ import Testing
         try await first.set("value", for: key)
         try await first.sync()
         try await second.sync()
-        let report = try await first.copyStore("rows", to: "file", domains: ["rows"], moving: moving)
+        let report = try await first.stores.copy("rows", to: "file", domains: ["rows"], moving: moving)
         #expect(report.differences.isEmpty && report.failures.isEmpty)
         for router in [try await moved(homes), try await moved(homes)] {
             #expect(try await router.sync().pending == 0)
@@ -91,7 +91,7 @@ import Testing
         #expect(error?.hint == "copy what is there: ld-host store copy rows file --domain rows")
         try await second.sync()
         #expect(try await second.get(key) == "value")
-        _ = try await first.copyStore("rows", to: "file", domains: ["rows"])
+        _ = try await first.stores.copy("rows", to: "file", domains: ["rows"])
         #expect(try await moved(homes).sync().pending == 0)
         try await second.sync()
         #expect(try await second.get(key) == "value")

@@ -24,16 +24,16 @@ import Testing
         let router = try await homes.router(0, [.key(key)])
         #expect(await router.syncRegisteredKeysIfNeeded() == nil)
         await #expect(throws: StorageError.notFound) { try await router.sync() }
-        try await router.createSyncGroup(named: "first")
+        try await router.syncGroup.create(named: "first")
         #expect(await router.syncRegisteredKeysIfNeeded()?.members == 1)
-        await #expect(throws: StorageError.busy) { try await router.createSyncGroup() }
+        await #expect(throws: StorageError.busy) { try await router.syncGroup.create() }
     }
 
     @Test("keys of a group without the record of it are believed only after a person has confirmed them")
     func plantedMembership() async throws {
         let homes = try SyncHomes()
         let attacker = try await homes.router(0, [.key(key)])
-        try await attacker.createSyncGroup(named: "attacker")
+        try await attacker.syncGroup.create(named: "attacker")
         try await attacker.sync()
         let before = try await homes.router(1, [.key(key)])
         try await before.set("private", for: key)
@@ -43,7 +43,7 @@ import Testing
         let victim = try await homes.router(1, [.key(key)])
         let calls: [@Sendable () async throws -> Void] = [
             { try await victim.sync() }, { try await victim.sync(fromStart: true) },
-            { try await victim.leaveSyncGroup() }, { _ = try await victim.inviteToSync() },
+            { try await victim.syncGroup.leave() }, { _ = try await victim.syncGroup.invite() },
         ]
         for call in calls {
             let error = try await StorageError.of(call)
@@ -53,7 +53,7 @@ import Testing
         #expect(await victim.syncRegisteredKeysIfNeeded() == nil)
         try await attacker.sync()
         await #expect(throws: StorageError.notFound) { try await attacker.get(key) }
-        try await victim.leaveSyncGroup(offline: true)
+        try await victim.syncGroup.leave(offline: true)
         await #expect(throws: StorageError.notFound) { try await victim.sync() }
         #expect(try await victim.get(key) == "private")
     }
@@ -63,15 +63,15 @@ import Testing
         let homes = try SyncHomes(3)
         let (first, second) = try await homes.pair([.key(key)])
         let third = try await homes.router(2, [.key(key)])
-        let code = try await second.inviteToSync().code
-        await #expect(throws: StorageError.invalidOptions) { try await third.joinSyncGroup(String(code.dropLast())) }
-        try await third.joinSyncGroup(code.lowercased(), named: "third")
+        let code = try await second.syncGroup.invite().code
+        await #expect(throws: StorageError.invalidOptions) { try await third.syncGroup.join(String(code.dropLast())) }
+        try await third.syncGroup.join(code.lowercased(), named: "third")
         try await first.sync()
-        #expect(try await first.syncMembers().map(\.name) == ["first", "second", "third"])
-        #expect(try await first.syncMembers().map(\.isThis) == [true, false, false])
-        await #expect(throws: StorageError.busy) { try await third.joinSyncGroup(code) }
-        try await third.leaveSyncGroup()
-        await #expect(throws: StorageError.cannotOpen) { try await third.joinSyncGroup(code) }
+        #expect(try await first.syncGroup.members().map(\.name) == ["first", "second", "third"])
+        #expect(try await first.syncGroup.members().map(\.isThis) == [true, false, false])
+        await #expect(throws: StorageError.busy) { try await third.syncGroup.join(code) }
+        try await third.syncGroup.leave()
+        await #expect(throws: StorageError.cannotOpen) { try await third.syncGroup.join(code) }
     }
 
     @Test("a removed device reads no later records; with a new invitation it takes part again")
@@ -81,21 +81,21 @@ import Testing
         try await first.set("before", for: key)
         try await first.sync()
         try await second.sync()
-        await #expect(throws: StorageError.notFound) { try await first.removeSyncMember("nobody") }
-        try await first.removeSyncMember("second")
+        await #expect(throws: StorageError.notFound) { try await first.syncGroup.remove("nobody") }
+        try await first.syncGroup.remove("second")
         try await first.set("after", for: key)
         try await first.sync()
         await #expect(throws: StorageError.permissionDenied) { try await second.sync() }
-        await #expect(throws: StorageError.permissionDenied) { try await second.syncReport() }
+        await #expect(throws: StorageError.permissionDenied) { try await second.syncGroup.report() }
         #expect(try await second.get(key) == "before")
         try await second.set("of a removed one", for: key)
         await #expect(throws: StorageError.permissionDenied) { try await second.sync() }
         try await first.sync()
         #expect(try await first.get(key) == "after")
-        try await second.leaveSyncGroup()
-        try await second.joinSyncGroup(try await first.inviteToSync().code, named: "second")
+        try await second.syncGroup.leave()
+        try await second.syncGroup.join(try await first.syncGroup.invite().code, named: "second")
         #expect(try await second.get(key) == "after")
-        #expect(try await second.syncConflicts().values.count == 1)
+        #expect(try await second.syncGroup.conflicts().values.count == 1)
         #expect(try await first.sync().members == 2)
     }
 
@@ -121,7 +121,7 @@ import Testing
         let late = MigrationHome.synced("late", .fileSystem())
         let (first, second) = try await homes.pair([.key(key), .key(late)])
         let third = try await homes.router(2, [.key(key), .key(late)])
-        try await third.joinSyncGroup(try await first.inviteToSync().code, named: "third")
+        try await third.syncGroup.join(try await first.syncGroup.invite().code, named: "third")
         try await first.set("value", for: key)
         for router in [first, second, third] { try await router.sync() }
         try await first.remove(key)
@@ -133,14 +133,14 @@ import Testing
                 router.state.withLock { $0.device = nil }
                 try await router.sync()
             }
-            if day == 170 { #expect(try await first.syncMembers().count == 3) }
+            if day == 170 { #expect(try await first.syncGroup.members().count == 3) }
         }
-        #expect(try await first.syncMembers().map(\.name) == ["first", "second", "third"])
-        #expect(try await first.syncMembers().map(\.isForgotten) == [false, false, true])
+        #expect(try await first.syncGroup.members().map(\.name) == ["first", "second", "third"])
+        #expect(try await first.syncGroup.members().map(\.isForgotten) == [false, false, true])
         let error = await #expect(throws: StorageError.self) { try await third.sync() }
         #expect(error?.code == .permissionDenied && error?.message.contains("away for so long") == true)
         try await third.set("unsynced", for: late)
-        try await third.joinSyncGroup(try await second.inviteToSync().code, named: "third")
+        try await third.syncGroup.join(try await second.syncGroup.invite().code, named: "third")
         for router in [first, third, second, first, third] { try await router.sync() }
         #expect(try await !third.exists(key))
         #expect(try await !first.exists(key))
@@ -163,15 +163,15 @@ import Testing
         #expect(try await first.sync().members == 1)
         await #expect(throws: StorageError.permissionDenied) { try await second.sync() }
         #expect(try await !second.exists(key))
-        try await first.removeSyncMember("second")
-        #expect(try await first.syncMembers().map(\.name) == ["first"])
+        try await first.syncGroup.remove("second")
+        #expect(try await first.syncGroup.members().map(\.name) == ["first"])
         // It reads the log no more, and takes part again as a new device.
         await #expect(throws: StorageError.permissionDenied) { try await second.sync() }
         #expect(try await !second.exists(key))
-        try await second.joinSyncGroup(try await first.inviteToSync().code, named: "again")
+        try await second.syncGroup.join(try await first.syncGroup.invite().code, named: "again")
         #expect(try await second.get(key) == "later")
         try await first.sync()
-        #expect(try await first.syncMembers().map(\.name) == ["first", "again"])
+        #expect(try await first.syncGroup.members().map(\.name) == ["first", "again"])
     }
 
     @Test("a clock that jumps ahead by years makes nobody absent")
@@ -186,7 +186,7 @@ import Testing
             }
             try await first.sync()
         }
-        #expect(try await first.syncMembers().count == 2)
+        #expect(try await first.syncGroup.members().count == 2)
     }
 
     @Test("a new device cannot tell an old state of the whole from the latest, and has the latest once that is carried")
@@ -194,7 +194,7 @@ import Testing
         let homes = try SyncHomes(3)
         let (first, second) = try await homes.pair([.key(key)])
         try await first.set("one", for: key)
-        let code = try await first.inviteToSync().code
+        let code = try await first.syncGroup.invite().code
         try await SyncHomes.settle(first, second)
         let old = try TemporaryFolder()
         try FileManager.default.removeItem(atPath: old.path)
@@ -203,10 +203,10 @@ import Testing
         try await SyncHomes.settle(first, second)
         // The carrier gives it what it had before.
         let third = try await homes.router(2, [.key(key)], in: old.path)
-        try await third.joinSyncGroup(code, named: "third")
+        try await third.syncGroup.join(code, named: "third")
         try await third.sync()
         #expect(try await third.get(key) == "one")
-        #expect(try await third.syncReport().isComplete)
+        #expect(try await third.syncGroup.report().isComplete)
         let later = try await homes.router(2, [.key(key)])
         try await SyncHomes.settle(later, first, second)
         for router in [first, second, later] { #expect(try await router.get(key) == "two") }
@@ -227,7 +227,7 @@ import Testing
             try await second.sync()
         }
         let third = try await homes.router(2, [.key(key)])
-        try await third.joinSyncGroup(try await first.inviteToSync().code, named: "third")
+        try await third.syncGroup.join(try await first.syncGroup.invite().code, named: "third")
         #expect(try await third.get(key) == "value")
     }
 
@@ -260,7 +260,7 @@ import Testing
         let own = MigrationHome.synced("name", .custom(name: "passing"))
         let router = try await homes.router(0, [.key(own)])
         try await router.configure("domains.passing", "memory")
-        let error = await #expect(throws: StorageError.self) { try await router.createSyncGroup() }
+        let error = await #expect(throws: StorageError.self) { try await router.syncGroup.create() }
         #expect(error?.code == .unsupported && error?.message.contains("'memory'") == true)
     }
 }

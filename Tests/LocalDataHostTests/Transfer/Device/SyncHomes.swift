@@ -37,8 +37,8 @@ final class SyncHomes: Sendable {
         _ keys: [AnyStorageKey], _ text: String = ""
     ) async throws -> (first: StorageRouter, second: StorageRouter) {
         let (first, second) = (try await router(0, keys, text), try await router(1, keys, text))
-        try await first.createSyncGroup(named: "first")
-        try await second.joinSyncGroup(try await first.inviteToSync().code, named: "second")
+        try await first.syncGroup.create(named: "first")
+        try await second.syncGroup.join(try await first.syncGroup.invite().code, named: "second")
         try await first.sync()
         return (first, second)
     }

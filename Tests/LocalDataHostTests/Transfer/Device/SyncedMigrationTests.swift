@@ -49,7 +49,7 @@ import Testing
             #expect(reason(result).contains("it waits for the device 'first'"))
         }
         try await second.registerMigration(try #require(new.migration))
-        let planned = try #require(try await second.migrationPlan().entries.first)
+        let planned = try #require(try await second.migrations.plan().entries.first)
         #expect(planned.decision == .skipped && planned.why.contains("'first'"))
         #expect(try await second.migrate().failures.isEmpty)
         await #expect(throws: MigrationError.migrationInProgress) { try await second.get(new) }
@@ -75,7 +75,7 @@ import Testing
         try await first.set("newer", for: new)
         try await first.sync()
         try await second.sync()
-        try await first.leaveSyncGroup()
+        try await first.syncGroup.leave()
         try await second.sync()
         for router in [second, try await homes.router(1, [.key(new)])] {
             let outcome = try await router.forceMigration(for: new).outcome
@@ -101,7 +101,7 @@ import Testing
         try await second.sync()
         try await first.remove(new)
         for router in [first, second, first, second] { try await router.sync() }
-        try await first.leaveSyncGroup()
+        try await first.syncGroup.leave()
         try await second.sync()
         for router in [second, try await homes.router(1, [.key(new)])] {
             await #expect(throws: StorageError.notFound) { try await router.get(new) }
@@ -118,15 +118,15 @@ import Testing
             try await homes.router(index, [.key(old), .key(new)], "device: { role: \"\(role)\" },")
         }
         let watch = try await router(0, "watch")
-        try await watch.createSyncGroup(named: "wrist")
+        try await watch.syncGroup.create(named: "wrist")
         try await watch.set("of the watch", for: old)
         #expect(reason(try await watch.forceMigration(for: new)).contains("no device of the sync group leads"))
         let desk = try await router(1, "all")
-        try await desk.joinSyncGroup(try await watch.inviteToSync().code, named: "desk")
+        try await desk.syncGroup.join(try await watch.syncGroup.invite().code, named: "desk")
         try await watch.sync()
         #expect(reason(try await watch.forceMigration(for: new)).contains("'desk'"))
         let phone = try await router(2, "phone")
-        try await phone.joinSyncGroup(try await desk.inviteToSync().code, named: "phone")
+        try await phone.syncGroup.join(try await desk.syncGroup.invite().code, named: "phone")
         for router in [watch, desk, phone] { try await router.sync() }
         #expect(reason(try await watch.forceMigration(for: new)).contains("'phone'"))
         #expect(reason(try await desk.forceMigration(for: new)).contains("'phone'"))
@@ -197,7 +197,7 @@ import Testing
             }
         }
         let (first, second) = (try await migrating(0), try await migrating(1))
-        #expect(try await second.migrationPlan().entries.map(\.count) == [1])
+        #expect(try await second.migrations.plan().entries.map(\.count) == [1])
         #expect(try await second.migrate().entries.map(\.migratedCount) == [1])
         await #expect(throws: StorageError.notFound) { try await second.get(synced) }
         #expect(try await second.get(own) == "b of 1")
@@ -244,10 +244,10 @@ import Testing
         let (first, second) = (try await router(0), try await router(1))
         let (older, newer) = (SyncedPack.key("old", .never), SyncedPack.key("new"))
         for router in [first, second] { try await router.set("older", for: older) }
-        try await first.createSyncGroup(named: "first")
-        try await second.joinSyncGroup(try await first.inviteToSync().code, named: "second")
+        try await first.syncGroup.create(named: "first")
+        try await second.syncGroup.join(try await first.syncGroup.invite().code, named: "second")
         try await first.sync()
-        #expect(try await second.migrationPlan().entries.map(\.decision) == [.skipped])
+        #expect(try await second.migrations.plan().entries.map(\.decision) == [.skipped])
         #expect(try await second.migrate().failures.isEmpty)
         await #expect(throws: StorageError.notFound) { try await second.get(newer) }
         #expect(try await first.migrate().entries.map(\.outcome) == [.migrated])

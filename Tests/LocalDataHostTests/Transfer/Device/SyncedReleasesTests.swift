@@ -26,7 +26,7 @@ import Testing
         try await SyncHomes.settle(updated, later)
         #expect(try await later.get(move.new) == "one")
         #expect(try await updated.get(move.new) == "one")
-        for router in [updated, later] { #expect(try await router.syncConflicts().values.isEmpty) }
+        for router in [updated, later] { #expect(try await router.syncGroup.conflicts().values.isEmpty) }
     }
 
     @Test("have what the older release set last, also once its device is updated", arguments: [0, 1], [true, false])
@@ -143,7 +143,7 @@ import Testing
         let third = try await homes.start(index, move.old)
         try await third.sync()
         #expect(try await third.get(move.old) == "three")
-        #expect(try await third.syncConflicts().values.isEmpty)
+        #expect(try await third.syncGroup.conflicts().values.isEmpty)
     }
 
     /// The key as release 2 has it, under another name.
@@ -213,7 +213,7 @@ import Testing
                 await #expect(throws: StorageError.notFound) { try await router.get(new) }
             }
         }
-        try await homes.router(0, [.key(new)]).leaveSyncGroup()
+        try await homes.router(0, [.key(new)]).syncGroup.leave()
         let last = try await homes.router(1, [.key(new)])
         try await SyncHomes.settle(last)
         await #expect(throws: StorageError.notFound) { try await last.get(new) }

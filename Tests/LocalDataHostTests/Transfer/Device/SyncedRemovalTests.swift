@@ -119,6 +119,6 @@ struct SyncedRemovalTests {
         let third = try await homes.start(index, move.old)
         try await third.sync()
         #expect(try await third.get(move.old) == "two")
-        #expect(try await third.syncConflicts().values.isEmpty)
+        #expect(try await third.syncGroup.conflicts().values.isEmpty)
     }
 }

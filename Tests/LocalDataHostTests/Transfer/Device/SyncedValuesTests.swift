@@ -50,16 +50,16 @@ import Testing
         try await first.sync()
         #expect(try await first.get(key) == "later")
         #expect(try await second.get(key) == "later")
-        let lost = try await first.syncConflicts().values + second.syncConflicts().values
+        let lost = try await first.syncGroup.conflicts().values + second.syncGroup.conflicts().values
         #expect(lost.allSatisfy { $0.address.hasSuffix("/name") } && !lost.isEmpty)
-        let keeper = try await first.syncConflicts().values.isEmpty ? second : first
-        try await keeper.restoreSyncConflict(lost[0].id)
+        let keeper = try await first.syncGroup.conflicts().values.isEmpty ? second : first
+        try await keeper.syncGroup.restoreConflict(lost[0].id)
         try await keeper.sync()
         try await first.sync()
         try await second.sync()
         #expect(try await first.get(key) == "earlier")
         #expect(try await second.get(key) == "earlier")
-        let replaced = try await keeper.syncConflicts().values
+        let replaced = try await keeper.syncGroup.conflicts().values
         #expect(replaced.count == 1 && replaced[0].size == lost[0].size - 2)
     }
 
@@ -85,7 +85,7 @@ import Testing
         try await first.set("manual, and of many bytes", for: manual)
         try await first.set("small, but not so small", for: small)
         #expect(try await first.sync().tooLarge == ["userDefaults/small"])
-        #expect(try await first.syncReport().tooLarge == ["userDefaults/small"])
+        #expect(try await first.syncGroup.report().tooLarge == ["userDefaults/small"])
         #expect(try await second.sync().changed.isEmpty)
         try await first.sync(manual)
         try await second.sync()
@@ -110,9 +110,9 @@ import Testing
         #expect(try await second.sync().removalsToAccept == 30)
         #expect(try await second.exists(keys[0]))
         // Another process knows of the pending removals, too.
-        #expect(try await homes.router(1, keys.map { .key($0) }).syncReport().removalsToAccept == 30)
+        #expect(try await homes.router(1, keys.map { .key($0) }).syncGroup.report().removalsToAccept == 30)
         #expect(try await homes.router(1, keys.map { .key($0) }).sync().removalsToAccept == 30)
-        #expect(try await second.acceptSyncRemovals().removalsToAccept == 0)
+        #expect(try await second.syncGroup.acceptRemovals().removalsToAccept == 0)
         for key in keys { #expect(try await !second.exists(key)) }
     }
 
@@ -129,7 +129,7 @@ import Testing
         }
         for _ in 0..<2 { for device in [first, second] { try await device.sync() } }
         for (number, key) in keys.enumerated() { #expect(try await first.get(key) == "back \(number)") }
-        #expect(try await first.syncReport().refused.forged == 0)
+        #expect(try await first.syncGroup.report().refused.forged == 0)
     }
 
     @Test("of a newer version than the app knows are kept aside, until it knows them")
@@ -142,8 +142,8 @@ import Testing
         let older = MigrationHome.synced("note", domain, as: Note.V1.self)
         let first = try await homes.router(0, [.key(newer)])
         let second = try await homes.router(1, [.key(older)])
-        try await first.createSyncGroup()
-        try await second.joinSyncGroup(try await first.inviteToSync().code)
+        try await first.syncGroup.create()
+        try await second.syncGroup.join(try await first.syncGroup.invite().code)
         try await second.set(Note.V1(text: "of the older"), for: older)
         try await second.sync()
         try await first.sync()
@@ -164,11 +164,11 @@ import Testing
         let all = keys.map { AnyStorageKey.key($0) }
         let homes = try SyncHomes()
         let (first, app) = (try await homes.router(0, all), try await homes.router(0, all))
-        try await first.createSyncGroup(named: "first")
+        try await first.syncGroup.create(named: "first")
         for (number, key) in keys.dropLast(5).enumerated() { try await first.set("\(number)", for: key) }
         try await first.sync()
         let second = try await homes.router(1, all)
-        try await second.joinSyncGroup(try await first.inviteToSync().code, named: "second")
+        try await second.syncGroup.join(try await first.syncGroup.invite().code, named: "second")
         for router in [first, second] { #expect(try await router.sync().changed.isEmpty) }
         #expect(try await second.get(keys[54]) == "54")
         #expect(try await !second.exists(keys[55]))
@@ -190,7 +190,7 @@ import Testing
         let homes = try SyncHomes()
         let key = MigrationHome.synced("name", .fileSystem())
         let (first, second) = try await homes.pair([.key(key)])
-        let changes = second.syncedChanges()
+        let changes = second.syncGroup.changes()
         let syncing = [first, second].map { router in Task { try await router.syncContinuously() } }
         try await first.set("by itself", for: key)
         for await address in changes {

@@ -62,7 +62,7 @@ import Testing
         for router in [other, updated] {
             #expect(try await router.get(new) == Second(words: ["two"]))
             // What was converted is no change that anybody has lost.
-            #expect(try await router.syncConflicts().values.allSatisfy { !"\($0)".contains("two") })
+            #expect(try await router.syncGroup.conflicts().values.allSatisfy { !"\($0)".contains("two") })
         }
         // Both go on to convert, and agree.
         for router in [try await homes.router(0, [.key(new)]), try await homes.router(1, [.key(new)])] {
@@ -88,7 +88,7 @@ import Testing
         let second = try await homes.router(1, [.key(third)])
         try await second.sync()
         #expect(try await second.get(third) == Second(words: ["one"]))
-        #expect(try await second.syncConflicts().values.isEmpty)
+        #expect(try await second.syncGroup.conflicts().values.isEmpty)
     }
 
     @Test("are stored in the current version by the leading device's sync while the transport is away, too")

@@ -33,7 +33,7 @@ import Testing
         let report = try await first.sync()
         #expect(report.leftOut.map(\.address) == ["encryptedFileSystem:documents/secret"])
         #expect(report.leftOut.first?.reason.contains("secret") == true, "\(report.leftOut)")
-        #expect(try await first.syncReport().leftOut == report.leftOut)
+        #expect(try await first.syncGroup.report().leftOut == report.leftOut)
         try await second.sync()
         #expect(try await second.get(note) == "plain")
         // To the others it is not removed.

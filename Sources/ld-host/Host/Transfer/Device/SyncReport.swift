@@ -48,7 +48,7 @@ public struct SyncReport: Hashable, Sendable {
     /// The keys that do not take part, since their values cannot be read here. The others do.
     public var leftOut: [LeftOut]
     /// The number of removals that wait for consent, since they are so many: see
-    /// ``StorageRouter/acceptSyncRemovals()``; 0 if none do.
+    /// ``StorageRouter/SyncGroupManagement/acceptRemovals()``; 0 if none do.
     public var removalsToAccept: Int
     /// The addresses of values that other devices have changed, in order: those of the call that reports.
     public var changed: [String]

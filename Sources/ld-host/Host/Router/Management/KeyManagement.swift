@@ -2,13 +2,33 @@ internal import HostGround
 internal import HostSealing
 public import HostStores
 internal import LocalDataAPI
+internal import Synchronization
+
+extension StorageRouter {
+    /// The keys that seal values: their rings, rotation and re-encryption.
+    public var keys: KeyManagement { KeyManagement(router: self) }
+
+    /// Managing the keys that seal values; see ``StorageRouter/keys``.
+    public struct KeyManagement: Sendable {
+        let router: StorageRouter
+    }
+}
 
 /// Managing the keys that seal values.
-extension StorageRouter {
+extension StorageRouter.KeyManagement {
+    /// Forgets the keys in memory, which is cleared as calls in flight end: for apps that are locked. The next call
+    /// that needs a key reads it again, and asks for a passphrase again. Only material from a descriptor is kept, as it
+    /// cannot be read twice.
+    public func forget() {
+        let (rings, slots) = router.state.withLock { ($0.rings, Array($0.slots.values)) }
+        for rings in rings { rings.forgetKeys() }
+        for slot in slots { slot.forgetKeys() }
+    }
+
     /// The keys of a ring, in the order of their creation; empty if there is no ring yet.
     ///
     /// - Parameter counting: Whether to count the values that each seals, which reads every value's header.
-    public func keys(of name: KeyRingName = .master, counting: Bool = false) async throws -> [KeyDescription] {
+    public func list(of name: KeyRingName = .master, counting: Bool = false) async throws -> [KeyDescription] {
         try await withRing(name) { (scan) throws(StorageError) in
             guard let state = try scan.ring.stateUnlessMissing() else { return [] }
             guard counting else { return state.entries.map { KeyDescription($0) } }
@@ -21,9 +41,9 @@ extension StorageRouter {
         }
     }
 
-    /// Creates a key that seals nothing until ``rotateKeys(of:to:)`` promotes it; a ring's first key is active at once.
+    /// Creates a key that seals nothing until ``rotate(of:to:)`` promotes it; a ring's first key is active at once.
     /// So every process can have a key before the first value is sealed under it.
-    public func createKey(in name: KeyRingName = .master) async throws -> KeyDescription {
+    public func create(in name: KeyRingName = .master) async throws -> KeyDescription {
         try await withRing(name) { (scan) throws(StorageError) in
             try Self.makeKey(in: scan.ring)
         }
@@ -43,7 +63,7 @@ extension StorageRouter {
     /// - Parameter id: The key; a new one if `nil`.
     /// - Throws: `notFound` if the ring does not have it; `busy` if it is disabled.
     @discardableResult
-    public func rotateKeys(of name: KeyRingName = .master, to id: String? = nil) async throws -> KeyDescription {
+    public func rotate(of name: KeyRingName = .master, to id: String? = nil) async throws -> KeyDescription {
         try await withRing(name) { (scan) throws(StorageError) in
             try scan.ring.change { (state) throws(StorageError) in
                 let chosen: KeyID
@@ -69,7 +89,7 @@ extension StorageRouter {
     /// to 2 s.
     ///
     /// - Throws: `notFound`; `busy` for the active key.
-    public func disableKey(_ id: String, of name: KeyRingName = .master) async throws {
+    public func disable(_ id: String, of name: KeyRingName = .master) async throws {
         try await change(name) { (state, ring) throws(StorageError) in
             state.set(.disabled, of: try Self.passive(id, in: state, ring).id)
         }
@@ -78,7 +98,7 @@ extension StorageRouter {
     /// Lets a disabled key open again; enabling an enabled key is fine.
     ///
     /// - Throws: `notFound`.
-    public func enableKey(_ id: String, of name: KeyRingName = .master) async throws {
+    public func enable(_ id: String, of name: KeyRingName = .master) async throws {
         try await change(name) { (state, ring) throws(StorageError) in
             let entry = try Self.key(id, in: state, ring)
             if entry.use == .disabled { state.set(.decryptOnly, of: entry.id) }
@@ -93,7 +113,7 @@ extension StorageRouter {
     /// - Throws: `notFound`; `busy` for the active key, for one that still seals something, with an example, and if
     ///   a batch of another machine may be sealed with it; `unsupported` if machines share the ring, but not a store in
     ///   which it has sealed values; why a location cannot be examined.
-    public func retireKey(_ id: String, of name: KeyRingName = .master) async throws {
+    public func retire(_ id: String, of name: KeyRingName = .master) async throws {
         // The ring's stamp when all machines may still have sealed with the key.
         var seen: UInt64?
         for _ in 0..<Self.retirements {
@@ -237,7 +257,7 @@ extension StorageRouter {
     func withRing<Result: Sendable>(
         _ name: KeyRingName, _ body: @escaping @Sendable (SealedScan) throws(StorageError) -> Result
     ) async throws(StorageError) -> Result {
-        let snapshot = try await snapshot()
+        let snapshot = try await router.snapshot()
         return try await onIOThread { () throws(StorageError) in
             let ring: KeyRing
             switch name {
@@ -261,7 +281,7 @@ extension StorageRouter {
 }
 
 /// The rings in use before `encryption.service` or `encryption.account` was changed.
-extension StorageRouter {
+extension StorageRouter.KeyManagement {
     /// The rings in the keychain's list that the configuration does not name, ordered by service and account; empty if
     /// the keychain's store cannot list. Values that such a ring has sealed are readable, and
     /// ``reseal(_:planOnly:progress:)`` includes them.

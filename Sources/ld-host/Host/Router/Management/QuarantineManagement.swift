@@ -1,18 +1,27 @@
 internal import HostMigration
 internal import LocalDataAPI
 
-/// Values in quarantine: see `UndecodablePolicy`.
 extension StorageRouter {
+    /// The values that no version of their type could read: see `UndecodablePolicy`.
+    public var quarantine: QuarantineManagement { QuarantineManagement(router: self) }
+
+    /// Values in quarantine; see ``StorageRouter/quarantine``.
+    public struct QuarantineManagement: Sendable {
+        let router: StorageRouter
+    }
+}
+
+extension StorageRouter.QuarantineManagement {
     /// The values in quarantine.
-    public func quarantine() async throws -> QuarantinedValue.List { try await putAside(.undecodable) }
+    public func list() async throws -> QuarantinedValue.List { try await putAside(.undecodable) }
 
     func putAside(_ kind: Quarantine.Kind) async throws -> QuarantinedValue.List {
-        let (found, failures) = await Quarantine(access: try await access(), kind: kind).items()
+        let (found, failures) = await Quarantine(access: try await router.access(), kind: kind).items()
         return QuarantinedValue.List(values: found.map { QuarantinedValue($0) }, failures: failures)
     }
 
     func putAside(_ id: String, _ kind: Quarantine.Kind) async throws -> QuarantinedValue.Content {
-        let quarantine = Quarantine(access: try await access(), kind: kind)
+        let quarantine = Quarantine(access: try await router.access(), kind: kind)
         let item = try await quarantine.item(id)
         return QuarantinedValue.Content(value: QuarantinedValue(item), data: try await quarantine.value(of: item))
     }
@@ -20,7 +29,7 @@ extension StorageRouter {
     /// The value with an id, or with the only id that begins so, and its bytes.
     ///
     /// - Throws: `notFound`; `invalidOptions` if several ids begin so; what reading the value throws.
-    public func quarantinedValue(_ id: String) async throws -> QuarantinedValue.Content {
+    public func value(_ id: String) async throws -> QuarantinedValue.Content {
         try await putAside(id, .undecodable)
     }
 
@@ -30,8 +39,8 @@ extension StorageRouter {
     /// - Returns: What was restored.
     /// - Throws: `notFound`; `busy` if the key has another value now.
     @discardableResult
-    public func restoreQuarantined(_ id: String, replacing: Bool = false) async throws -> QuarantinedValue {
-        let quarantine = Quarantine(access: try await access())
+    public func restore(_ id: String, replacing: Bool = false) async throws -> QuarantinedValue {
+        let quarantine = Quarantine(access: try await router.access())
         let item = try await quarantine.item(id)
         try await quarantine.restore(item, replaces: replacing)
         return QuarantinedValue(item)
@@ -42,8 +51,8 @@ extension StorageRouter {
     /// - Returns: What was removed.
     /// - Throws: `notFound`.
     @discardableResult
-    public func dropQuarantined(_ id: String) async throws -> QuarantinedValue {
-        let quarantine = Quarantine(access: try await access())
+    public func drop(_ id: String) async throws -> QuarantinedValue {
+        let quarantine = Quarantine(access: try await router.access())
         let item = try await quarantine.item(id)
         try await quarantine.drop(item)
         return QuarantinedValue(item)

@@ -1,12 +1,21 @@
 internal import FoundationEssentials
 public import HostGround
 internal import HostPlugins
-package import HostSealing
 internal import HostStores
 public import HostTransfer
-internal import LocalDataAPI
+public import LocalDataAPI
 
 extension StorageRouter {
+    /// The stores that domains are mapped to: copying one to another, and what they keep.
+    public var stores: StoreManagement { StoreManagement(router: self) }
+
+    /// Managing the stores that domains are mapped to; see ``StorageRouter/stores``.
+    public struct StoreManagement: Sendable {
+        let router: StorageRouter
+    }
+}
+
+extension StorageRouter.StoreManagement {
     /// Copies every value of one store to another, or those of some domains, so that a domain can change its store.
     ///
     /// Each value is read back and compared. Values that the destination already has stay as they are, so the next run
@@ -30,16 +39,16 @@ extension StorageRouter {
     ///   - planOnly: Only compares, and changes nothing.
     ///   - progress: Called after each value that was compared, copied or removed, on any thread.
     /// - Throws: `busy` if another process is copying.
-    public func copyStore(
+    public func copy(
         _ from: String, to: String, domains: [String] = [], moving: Bool = false,
         choosing choice: StoreCopyChoice? = nil, planOnly: Bool = false,
         progress: @escaping @Sendable (StepProgress) -> Void = { _ in }
     ) async throws -> StoreCopyReport {
-        let snapshot = try await snapshot()
+        let snapshot = try await router.snapshot()
         let domains = Set(domains).sorted()
         try snapshot.checkDomains(domains)
         return try await onIOThread { () throws(StorageError) in
-            let copy = try Self.copy(from, to, domains, snapshot)
+            let copy = try Self.prepare(from, to, domains, snapshot)
             let wasInterrupted = try CopyIntent.isInterrupted(
                 from: from, to: to, folder: snapshot.settings.folders.journal)
             var run = CopyRun(
@@ -78,13 +87,13 @@ extension StorageRouter {
     ///
     /// - Throws: `notFound` if no such copy was interrupted; `busy` if a process is copying.
     public func giveUpCopy(_ from: String, to: String, domains: [String] = []) async throws {
-        let folder = try await snapshot().settings.folders.journal
+        let folder = try await router.snapshot().settings.folders.journal
         try await onIOThread { () throws(StorageError) in
             try CopyIntent.giveUp(from: from, to: to, domains: Set(domains).sorted(), folder: folder)
         }
     }
 
-    private static func copy(
+    private static func prepare(
         _ from: String, _ to: String, _ domains: [String], _ snapshot: RouterSnapshot
     ) throws(StorageError) -> StoreCopy {
         let (source, destination) = (snapshot.slotOrComponent(from), snapshot.slotOrComponent(to))
@@ -122,10 +131,10 @@ extension StorageRouter {
     }
 }
 
-extension StorageRouter {
+extension StorageRouter.StoreManagement {
     /// The names of the stores that have served a domain before the configuration was changed, in order.
-    package func formerStores() async throws -> [String] {
-        RouteHistory(try await snapshot().settings.folders).stores
+    package func former() async throws -> [String] {
+        RouteHistory(try await router.snapshot().settings.folders).stores
     }
 
     /// Stops a diagnosis from reporting values that a store keeps of domains that it does not serve. The values stay.
@@ -136,7 +145,7 @@ extension StorageRouter {
     ///   - domains: The domains; empty for all that have values.
     /// - Throws: `notFound` if there is nothing to forget.
     public func forgetLeftValues(in name: String, domains: [String] = []) async throws {
-        let snapshot = try await snapshot()
+        let snapshot = try await router.snapshot()
         try await onIOThread { () throws(StorageError) in
             let history = RouteHistory(snapshot.settings.folders)
             if domains.isEmpty, snapshot.slot(ofStore: name) == nil { return try history.remove(name) }
@@ -154,7 +163,7 @@ extension StorageRouter {
     }
 }
 
-extension StorageRouter {
+extension StorageRouter.StoreManagement {
     /// Removes what batches have staged in a store whose record is lost. The values stay as they are, whether the batch
     /// has set them or not.
     ///
@@ -162,7 +171,7 @@ extension StorageRouter {
     /// - Throws: `notFound` if there are none.
     @discardableResult
     public func discardAbandonedBatches(in name: String) async throws -> Int {
-        let snapshot = try await snapshot()
+        let snapshot = try await router.snapshot()
         return try await onIOThread { () throws(StorageError) in
             let open = try snapshot.slotOrComponent(name).openIfNeeded()
             return try StagedBatch.lock(snapshot).exclusive { (_) throws(StorageError) in
@@ -179,71 +188,49 @@ extension StorageRouter {
     }
 }
 
-extension StorageRouter {
-    /// Writes the values of some domains to one sealed file, with their attributes, the ledger of their migrations and
-    /// the host's key rings.
+/// The store of a domain, and what of its values has expired.
+extension StorageRouter.StoreManagement {
+    /// The store, component and plugin that serve a domain, and why; `nil` for a domain of the host's own.
     ///
-    /// The values of a store are those of one moment if it can show them so. At least, no batch takes effect while
-    /// they are read: the file never has half of a batch of one store. It has mode 0600, and is read back and verified
-    /// before it gets its name.
+    /// - Throws: `invalidConfiguration` if the domain has no store; the error of opening the store.
+    public func route(of domain: String) async throws -> DomainRoute? { try await router.access().route(of: domain) }
+
+    /// Passes the names of a domain's values that have expired and are still kept, in no order; the next list of the
+    /// domain removes them.
     ///
-    /// - Parameters:
-    ///   - domains: Empty for all that a store serves; one whose store cannot be opened is left out then.
-    ///   - overwriting: Whether to replace an existing file.
-    ///   - style: How the file is sealed; `nil` for the best that the crypto provider offers.
-    ///   - progress: Called after each value, on any thread; what it throws ends the backup.
-    /// - Throws: Why a store cannot be read or the file cannot be written; then there is no new file.
-    package func backUp(
-        to path: String, domains: [String] = [], passphrase: BackupPassphrase, overwriting: Bool = false,
-        style: EnvelopeStyle? = nil, progress: @escaping @Sendable (StepProgress) throws -> Void = { _ in }
-    ) async throws -> BackupReport {
-        let snapshot = try await snapshot()
-        return try await onIOThread { () throws(StorageError) in
-            let target = try BackupTarget(path, overwriting: overwriting)
-            let crypto = try snapshot.crypto.openIfNeeded()
-            try snapshot.checkDomains(domains)
-            // Before stores are frozen, which others may wait for.
-            let key = try passphrase.key(of: path, isNew: true)
-            let run = try BackupRun(snapshot, Array(Set(domains)), progress: progress)
-            return try run.write(to: target, crypto, under: key, as: style ?? BackupFormat.style(crypto))
+    /// - Throws: `unsupported` if the store's values cannot expire.
+    public func expiredNames(in domain: StorageDomain, prefix: String = "") async throws -> [String] {
+        let access = try await router.access()
+        let open = try await access.openStore(for: domain.name)
+        let place = try access.snapshot.settings.place(of: domain)
+        return try await open.write("listing what has expired in '\(place)'") { (store) throws(StorageError) in
+            var names: [String] = []
+            try store.forEachExpired(in: place) { name in
+                if name.utf8.starts(with: prefix.utf8) { names.append(name) }
+                return true
+            }
+            return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         }
     }
 
-    /// Restores the values of a backup into the stores that serve their domains now, all or none, even if the process
-    /// is killed or the power fails. Values that only the stores have stay.
+    /// Removes a domain's values that have expired. Reads, lists and writes do that as they go; this is for a program
+    /// that wants their space back at once.
     ///
-    /// The whole file is verified and compared before anything changes. A file is somebody's: its keys open what it
-    /// brings, and those values are then sealed under a key of this user. Only if the terms say so do the user's rings
-    /// get the keys of the file that they lack, to open with them; a ring that exists is never replaced. Values for
-    /// folders outside of the host's own are restored only if the terms name the folders, a catalog names the keys, or
-    /// a ring of this user has sealed values there.
-    ///
-    /// - Parameters:
-    ///   - domains: Empty for all in the file.
-    ///   - progress: Called after each value of each step, on any thread.
-    /// - Throws: `cannotOpen` for a wrong passphrase, `corrupt` for a damaged file, `busy` if values differ and are not
-    ///   to be replaced, `securityApplicationFailed` for folders that are not named, `invalidAddress` for a value that
-    ///   no address names: then nothing has changed. `durabilityUnknown` if the restore is decided, but not completely
-    ///   in place; the next program that opens the stores completes it.
-    package func restore(
-        from path: String, domains: [String] = [], passphrase: BackupPassphrase, _ terms: RestoreTerms = RestoreTerms(),
-        progress: @escaping @Sendable (StepProgress) -> Void = { _ in }
-    ) async throws -> RestoreReport {
-        let snapshot = try await snapshot()
-        return try await onIOThread { () throws(StorageError) in
-            let file = try BackupFile(path)
-            let crypto = try snapshot.crypto.openIfNeeded()
-            _ = try file.header(crypto)
-            BatchRecovery(snapshot: snapshot).recoverAll()
-            try BatchIntent.requireNone(snapshot)
-            let key = try passphrase.key(of: path, isNew: false)
-            let comparison = try RestoreComparison(
-                snapshot, file, crypto, key: key, terms, progress: progress)
-            try comparison.look(domains)
-            guard !terms.isPlan else { return comparison.report }
-            try comparison.requireNamedFolders()
-            try comparison.requireNoConflict()
-            return try RestoreRun(comparison).restore()
+    /// - Returns: The number of removed values.
+    /// - Throws: `unsupported` if the store's values cannot expire.
+    @discardableResult
+    public func removeExpired(in domain: StorageDomain) async throws -> Int {
+        let access = try await router.access()
+        let open = try await access.openStore(for: domain.name)
+        let place = try access.snapshot.settings.place(of: domain)
+        return try await open.write("sweeping '\(place)'") { (store) throws(StorageError) in
+            guard store.abilities.expiry != nil else { throw store.lacks("expiry") }
+            var removed = 0
+            while true {
+                let count = try store.sweep(place, limit: 4096)
+                removed += count
+                if count < 4096 { return removed }
+            }
         }
     }
 }

@@ -2,7 +2,7 @@ internal import HostSealing
 public import HostStores
 internal import LocalDataAPI
 
-extension StorageRouter {
+extension StorageRouter.KeyManagement {
     /// Re-encrypts values that other keys of a ring have sealed under its active key; for the master keys also those of
     /// rings that `encryption.service` and `encryption.account` named before. Every value is readable at every instant,
     /// even after a kill. The next run resumes an interrupted one.
