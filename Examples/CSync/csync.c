@@ -33,7 +33,7 @@ typedef struct transport {
     ld_sync table;        /* what the host sees; its `self` is this struct */
     atomic_ulong cancels; /* how often calls were cancelled */
     char folder[4096];
-    char file[4096 + 16];
+    char file[4096 + 128];
 } transport;
 
 /* The log's first bytes. */

@@ -83,7 +83,7 @@ static void notify(void *context, int32_t notice) {
 }
 
 int main(void) {
-    char folder[] = "/tmp/csync-XXXXXX", path[64];
+    char folder[] = "/tmp/csync-XXXXXX", path[512];
     CHECK(mkdtemp(folder) != NULL);
     const ld_sync *laptop = open_device(folder), *phone = open_device(folder);
 

@@ -47,6 +47,58 @@ struct PluginsNewTests {
         #expect(committed == Set(files.filter { !$0.hasSuffix("/localdata/plugin.h") }), "\(listed.errors)")
     }
 
+    @Test(
+        "replaces the example's name once, also in a name that has it in it",
+        arguments: [
+            ("storage", "swift", "SwiftbackendStore"), ("storage", "swift", "MySwiftBackend"),
+            ("sync", "swift", "Myswiftsync"), ("storage", "c", "CbackendCBackend"), ("sync", "c", "Publicsync"),
+            ("storage", "c", "Mycbackend"),
+        ])
+    func replacesOnce(kind: String, language: String, name: String) throws {
+        let workspace = try Workspace()
+        defer { workspace.remove() }
+        let example = (language == "c" ? "C" : "Swift") + (kind == "sync" ? "Sync" : "Backend")
+        let original = try workspace.host("plugins", "new", example, "--kind", kind, "--language", language)
+        let made = try workspace.host("plugins", "new", name, "--kind", kind, "--language", language)
+        try #require(original.status == 0 && made.status == 0, "\(made.errors)")
+        let id = try #require(made.errors.firstMatch(of: /component '([^']*)'/)?.1)
+        let component = try #require(original.errors.firstMatch(of: /component '([^']*)'/)?.1)
+        let forms = try Regex("\(example)|\(component)|\(example.lowercased())")
+        func renamed(_ text: String) -> String {
+            text.replacing(forms) { found in
+                switch text[found.range] {
+                case component: String(id)
+                case example[...]: name
+                default: name.lowercased()
+                }
+            }
+        }
+        for file in original.output.split(separator: "\n").map(String.init) {
+            #expect(try workspace.text(renamed(file)) == renamed(workspace.text(file)), "\(file)")
+        }
+    }
+
+    @Test("keeps LocalData's path as it is, and names a repository's package as its URL does")
+    func sources() throws {
+        let workspace = try Workspace()
+        defer { workspace.remove() }
+        for folder in ["swift-sync", "SwiftSync"] {
+            let copy = "\(workspace.path)/\(folder)"
+            try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)
+            try FileManager.default.copyItem(
+                atPath: "\(Repository.root)/Package.swift", toPath: "\(copy)/Package.swift")
+            let made = try workspace.host("plugins", "new", "My\(folder.count)", "--kind", "sync", "--localdata", copy)
+            #expect(made.status == 0, "\(made.errors)")
+            #expect(try workspace.text("My\(folder.count)/Package.swift").contains("path: \"\(copy)\""))
+        }
+        let url = "https://example.com/swift-sync/storage-kit.git"
+        #expect(try workspace.host("plugins", "new", "Far", "--kind", "sync", "--localdata", url).status == 0)
+        let manifest = try workspace.text("Far/Package.swift")
+        #expect(manifest.contains("url: \"\(url)\"") && manifest.contains("package: \"storage-kit\""), "\(manifest)")
+        #expect(!manifest.contains("package: \"LocalData\""), "\(manifest)")
+        #expect(try !workspace.text("Far/README.md").contains("Before you publish"))
+    }
+
     private static let include = "Sources/LocalDataAPI/CLocalData/include"
 
     @Test(
@@ -57,7 +109,8 @@ struct PluginsNewTests {
             ("My Store", "upper camel case", "MyStore"), ("../Up", "upper camel case", "Up"),
             ("Größe", "upper camel case", "plugins new"), ("My_Store", "upper camel case", "MyStore"),
             ("Data", "is taken", "MyData"), ("FileStore", "is taken", "MyFileStore"),
-            ("Memory", "is taken", "MyMemory"),
+            ("Memory", "is taken", "MyMemory"), ("JSON", "is taken", "MyJSON"), ("Sqlite", "is taken", "MySqlite"),
+            ("ThemeMigration", "is taken", "MyThemeMigration"),
             (String(repeating: "Ab", count: 22), "has 65 bytes", "shorter"),
         ])
     func names(name: String, message: String, hint: String) throws {
@@ -115,6 +168,10 @@ struct PluginsNewTests {
         // Its records' magic number does not grow with the name.
         let made = try workspace.run("make", ["-C", "MyCSync"])
         #expect(made.status == 0, "\(made.errors)")
+        let long = "ReplicationThroughSharedFolders"
+        #expect(try workspace.host("plugins", "new", long, "--kind", "sync", "--language", "c").status == 0)
+        let tested = try workspace.run("make", ["-C", long, "test"])
+        #expect(tested.status == 0, "\(tested.errors)\(tested.output)")
     }
 
     @Test("writes a specific package for a crypto plugin, in both languages")

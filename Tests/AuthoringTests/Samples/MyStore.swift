@@ -119,8 +119,10 @@ final class MyStore: EnumerableBackend, BatchBackend {
         do {
             let folder = URL(filePath: file).deletingLastPathComponent().path(percentEncoded: false)
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            // For nobody else, also while it is written.
+            _ = FileManager.default.createFile(atPath: draft, contents: nil, attributes: [.posixPermissions: 0o600])
             try encoder.encode(records).write(to: URL(filePath: draft))
-            guard chmod(draft, 0o600) == 0, rename(draft, file) == 0 else {
+            guard rename(draft, file) == 0 else {
                 throw StorageError(.fileError, "'\(file)' cannot be replaced: \(String(cString: strerror(errno)))")
             }
         } catch let error as StorageError {

@@ -80,7 +80,9 @@ func sweepExpired(
 ) -> Int32 {
     reporting(error) {
         let place = try place.map { try StorageNamespace($0) }
-        removed?.pointee = UInt64(try ability(context, \.expiry).sweep(place, limit: Int(clamping: limit)))
+        let count = try ability(context, \.expiry).sweep(place, limit: Int(clamping: limit))
+        guard count >= 0 else { throw StorageError(.corrupt, "the store has removed \(count) values by its own word") }
+        removed?.pointee = UInt64(count)
         return LD_OK
     }
 }

@@ -71,7 +71,7 @@ public enum Plugin {
     /// The table that the entry function returns: the same one each time, valid until the process ends.
     ///
     /// - Parameters:
-    ///   - name: The plugin's name, which is also the library's: `Hello` for `libHello.so`.
+    ///   - name: The plugin's name, as a rule its library's: `MyStore` for `libMyStore.so`.
     ///   - version: The plugin's own version.
     ///   - components: The plugin's components, with distinct ids.
     public static func export(_ name: String, version: String, _ components: Component...) -> UnsafeRawPointer {

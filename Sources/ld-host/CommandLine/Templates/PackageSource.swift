@@ -59,6 +59,24 @@ enum PackageSource: Sendable {
         }
     }
 
+    /// The name that targets have the package by: that of a repository is the last part of its URL.
+    var identity: String {
+        guard case .repository(let url) = self else { return "LocalData" }
+        let last = url.split(separator: "/").last?.split(separator: ":").last.map(String.init) ?? url
+        return last.hasSuffix(".git") ? String(last.dropLast(4)) : last
+    }
+
+    /// What a README says of giving the package to others; nothing where that needs no change.
+    var publishing: String {
+        guard case .folder = self else { return "" }
+        return """
+
+            `Package.swift` depends on LocalData in a folder of this machine. Before you publish the package, have it depend on
+            LocalData's repository, by the line that stands beside it there.
+
+            """
+    }
+
     private static func literal(_ text: String) -> String {
         let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
         return "\"\(escaped)\""

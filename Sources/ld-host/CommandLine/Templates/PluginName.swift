@@ -45,6 +45,15 @@ struct PluginName: Sendable {
 
     /// Modules, products and types that the new package's own would hide, or that would hide them.
     private static let taken: Set<String> = [
+        "AnyStorageKey", "AnyStorageMigration", "Array", "ByteCoding", "CChecksum", "CNATS", "CPostgreSQL", "CSecret",
+        "CacheRemoval", "Codable", "ConformanceKit", "DefaultPlugins", "EnumerableBackend", "FileStorePlugin",
+        "FolderSyncPlugin", "HostClients", "HostGround", "HostMigration", "HostPlugins", "HostSealing", "HostStores",
+        "HostSync", "HostTransfer", "Int", "JSON", "LinkedStores", "LocalDataPluginAPI", "LookingThread",
+        "MemoryStorePlugin", "MigrationConformance", "MigrationContext", "MigrationEffect", "MigrationManifest",
+        "MigrationPack", "MigrationResult", "NATSSync", "NATSSyncPlugin", "PostgreSQLStore", "SecretService",
+        "ServerAccess", "SigningProvider", "StandardMigrations", "StorageKey", "StorageMigration", "StorageProviding",
+        "StorageRouter", "SyncConformance", "SyncNotice", "SyncRecord", "SyncTransport", "ThemeMigration", "URL",
+        "Unmanaged", "UnsafeMutableRawPointer", "UnsafeRawBufferPointer",
         "Any", "AuthenticatedCipher", "Bool", "CLibSodium", "CLinux", "CLocalData", "COpenSSL", "CSQLite", "CSodium",
         "Component",
         "ComponentInfo", "ComponentOptions", "CryptoConformance", "CryptoProvider", "Data", "DurableFiles", "Equatable",
@@ -60,7 +69,9 @@ struct PluginName: Sendable {
     ]
 
     /// Components of the plugins that come with LocalData: two of one id are an error at run time.
-    private static let takenComponents: Set<String> = ["file", "folder", "memory", "openssl", "sodium"]
+    private static let takenComponents: Set<String> = [
+        "file", "folder", "memory", "nats", "openssl", "postgresql", "secret-service", "sodium", "sqlite", "standard",
+    ]
 
     /// `MyStore` becomes `my-store`, `HTTP2Store` `http2-store`.
     private static func kebabCase(_ text: String) -> String {

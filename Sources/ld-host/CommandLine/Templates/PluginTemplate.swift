@@ -68,9 +68,12 @@ extension PluginTemplate {
 
     /// A copy of the example of the kind in Swift, which has LocalData's package from the source.
     static func swift(_ kind: ComponentKind, _ name: PluginName, localData: PackageSource) -> PluginTemplate {
-        PluginTemplate(
-            files: copy(of: kind, in: "Swift", name) {
-                $0.replacing(PackageSource.folder("../..").dependency, with: localData.dependency)
+        let here = PackageSource.folder("../..")
+        return PluginTemplate(
+            files: copy(of: kind, in: "Swift", name) { text in
+                text.replacing(here.dependency, with: localData.dependency)
+                    .replacing("package: \"\(here.identity)\"", with: "package: \"\(localData.identity)\"")
+                    .replacing(here.publishing, with: localData.publishing)
             })
     }
 
@@ -88,15 +91,22 @@ extension PluginTemplate {
         let example = PluginName(ofExample: language + part)
         let folder = "Examples/\(example.text)/"
         let files = EmbeddedText.files.filter { $0.key.hasPrefix(folder) }.map { path, text in
-            (String(path.dropFirst(folder.count)).renamed(example, name), change(text).renamed(example, name))
+            (String(path.dropFirst(folder.count)).renamed(example, name), change(text.renamed(example, name)))
         }
         return Dictionary(uniqueKeysWithValues: files)
     }
 }
 
 extension String {
+    /// With each form of a name replaced, in one pass: the new name may have the old one in it.
     fileprivate func renamed(_ old: PluginName, _ new: PluginName) -> String {
-        replacing(old.text, with: new.text).replacing(old.component, with: new.component)
-            .replacing(old.lowercase, with: new.lowercase)
+        let forms = [(old.text, new.text), (old.component, new.component), (old.lowercase, new.lowercase)]
+        var (result, rest) = ("", self[...])
+        while true {
+            let found = forms.compactMap { form in rest.firstRange(of: form.0).map { (range: $0, text: form.1) } }
+            guard let next = found.min(by: { $0.range.lowerBound < $1.range.lowerBound }) else { return result + rest }
+            result += rest[..<next.range.lowerBound] + next.text
+            rest = rest[next.range.upperBound...]
+        }
     }
 }
