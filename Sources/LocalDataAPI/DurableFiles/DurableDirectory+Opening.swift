@@ -8,21 +8,24 @@ extension DurableDirectory {
     ///
     /// - Returns: The folder's owner if this process runs as the superuser, the owner is another user, and no group
     ///   shares the folder. Of a missing folder, the owner of the nearest one above it: what is made there is for that
-    ///   user, who could not use it.
+    ///   user, who could not use it. A root that is made for its owner only is so below a group's folder, too.
     /// - Throws: `StorageError`, with `ENOTDIR` if something else is in the way.
     package func foreignOwner() throws(StorageError) -> UInt32? {
         let folder = try folderPath.open()
         guard geteuid() == 0 else { return nil }
         var status = stat()
+        var isPrivate = false
         if let folder {
             guard fstat(folder.number, &status) == 0 else { throw StorageError(system: errno, "inspect", path: path) }
         } else {
+            isPrivate = folderPath.isRootPrivate
             var names = path.split(separator: "/")
             repeat {
                 _ = names.popLast()
             } while stat("/" + names.joined(separator: "/"), &status) != 0 && !names.isEmpty
         }
-        return status.st_uid == 0 || FolderMaker.isOfGroup(status.st_mode) ? nil : status.st_uid
+        let isShared = !isPrivate && FolderMaker.isOfGroup(status.st_mode)
+        return status.st_uid == 0 || isShared ? nil : status.st_uid
     }
 
     /// The most bytes that a name in this folder can have, at most 255; of a missing folder, in the nearest one above

@@ -18,7 +18,7 @@ struct FolderPath: Sendable {
     /// Whether folders that it creates are for their owner only, also below a group's.
     private let isPrivate: Bool
     /// The same of the root and those above it.
-    private let isRootPrivate: Bool
+    let isRootPrivate: Bool
 
     init(
         root: [CString], below: [CString], makesRoot: Bool = true, isPrivate: Bool = false, isRootPrivate: Bool = false

@@ -57,7 +57,7 @@ package enum Ownership {
     /// as where configuration is mounted or kept elsewhere: one that only this user or the superuser can have made.
     ///
     /// - Returns: A descriptor, which the caller closes; below 0 with `errno` on failure, which is `ELOOP` for another
-    ///   user's link.
+    ///   user's link, and `EILSEQ` for one to a path that is not UTF-8.
     package static func openGiven(_ path: String) -> Int32 {
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
         var path = path
@@ -72,7 +72,10 @@ package enum Ownership {
             guard count > 0 else { return -1 }
             // Another name than the link says is another file.
             let bytes = buffer.prefix(count).map { UInt8(bitPattern: $0) }
-            guard let target = String(validating: bytes, as: UTF8.self) else { break }
+            guard let target = String(validating: bytes, as: UTF8.self) else {
+                errno = EILSEQ
+                return -1
+            }
             let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[...$0] } ?? ""
             path = target.hasPrefix("/") ? target : folder + target
         }

@@ -71,6 +71,49 @@ import Testing
         }
     }
 
+    @Test(
+        "the superuser makes nothing of the host's own in a user's home, which would lock that user out",
+        arguments: [mode_t(0o700), 0o2770, 0o2775],
+        [
+            ["init"], ["config", "set", "log.level", "error"], ["store", "forget", "x"], ["ls"], ["doctor"],
+            ["plugins", "list"], ["set", "userDefaults/a", "1"], ["sync", "status"],
+        ])
+    func hostsOwnFiles(mode: mode_t, words: [String]) throws {
+        #expect(chmod(user.home, mode) == 0)
+        let superuser = Users.User(number: 0, group: 0, home: user.home)
+        for folder in [".config", ".cache", ".local"] {
+            let ending = try users.run(superuser, words)
+            #expect(ending.status != 0 || ["ls", "doctor", "plugins", "sync"].contains(words[0]), "\(ending.text)")
+            #expect(!users.exists("\(user.home)/\(folder)"), "\(folder)")
+        }
+        for own in [["init"], ["set", "userDefaults/a", "1"], ["get", "userDefaults/a"]] {
+            let ending = try users.run(user, own)
+            #expect(ending.status == 0, "\(ending.errors)")
+        }
+        // Where the user has them, the superuser adds nothing to them.
+        for words in [words, ["config", "set", "log.level", "warning"]] { _ = try users.run(superuser, words) }
+        let mine = try users.shell(user, "find \"$HOME\" ! -user \(user.number); ld-host set userDefaults/a 2")
+        #expect(mine.status == 0 && mine.text.isEmpty, "\(mine.text)\(mine.errors)")
+    }
+
+    @Test("a configuration may be a link of the user's or of root's, and not of a stranger")
+    func linkedConfiguration() throws {
+        let folder = "\(users.folder)/configured"
+        try users.makeFolder(folder, 0o1777, user)
+        try users.makeFile("\(folder)/file", #"{ log: { level: "error" } }"#.utf8, 0o644, user)
+        for (name, owner) in [("own", user), ("planted", users.stranger)] {
+            try users.makeLink("\(folder)/\(name)", to: "file", owner)
+        }
+        try users.makeLink("\(folder)/through", to: "planted", user)
+        for (name, isFine) in [("own", true), ("planted", false), ("through", false)] {
+            for words in [["config", "get", "log.level"], ["config", "set", "log.level", "error"]] {
+                let ending = try users.run(user, ["--config", "\(folder)/\(name)"] + words)
+                #expect((ending.status == 0) == isFine, "\(name): \(ending.errors)")
+                #expect(isFine || ending.errors.contains("another user can turn elsewhere"), "\(ending.errors)")
+            }
+        }
+    }
+
     @Test("a list of migrations may be a link of the user's or of root's, and not of a stranger")
     func links() throws {
         let folder = "\(users.folder)/given"

@@ -42,6 +42,7 @@ final class DatabaseConnection: @unchecked Sendable {
         case .inspecting, .readingMedium:
             (name, flags) = ("file:\(Self.escaped(name))?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
         }
+        try file.requireRegular()
         var opened: OpaquePointer?
         flags |= SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let code = sqlite3_open_v2(name, &opened, flags, folder == nil ? nil : try DatabaseFile.folderVFS())

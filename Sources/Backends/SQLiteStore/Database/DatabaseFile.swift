@@ -73,10 +73,20 @@ struct DatabaseFile {
         return held
     }
 
+    /// Throws for what is there and no regular file: SQLite would wait for the writer of a FIFO.
+    func requireRegular() throws(StorageError) {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
+        throw StorageError(
+            .storeUnavailable, "'\(path)' is not a regular file", hint: "move it away, or choose another 'path'")
+    }
+
     /// The folder's owner if this process runs as the superuser, the owner is another user, and no group shares the
     /// folder.
     func foreignOwner() throws(StorageError) -> UInt32? {
-        do { return try DurableDirectory(root: folder).foreignOwner() } catch { throw .system(error) }
+        do {
+            return try DurableDirectory(root: folder, isRootPrivate: true).foreignOwner()
+        } catch { throw .system(error) }
     }
 
     /// The path of the database through an open folder, which stays valid if the folder is moved.

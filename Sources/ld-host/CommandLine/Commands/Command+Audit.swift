@@ -35,7 +35,7 @@ extension Command {
         progress.finish()
         if let failure { throw failure }
         if let file {
-            try HostFile.write(Data(report.html().utf8), to: file, rule: .any)
+            try HostFile.write(Data(report.html().utf8), to: file, rule: .any, isHosts: false)
             Output.remark("ld-host: the audit is in \(file)")
         } else if let list {
             try list.end(report)

@@ -72,9 +72,13 @@ extension Command {
         terms.folders = try namedFolders(arguments)
         let passphrase = try passphrase(arguments)
         let bar = ProgressLine("checking")
+        Interruption.begin()
         let report = try await session.router().backups.restore(
             from: arguments.operands[0], domains: arguments.all("--domain"), passphrase: passphrase, terms
-        ) { bar.show($0) }
+        ) { progress in
+            try Interruption.check("nothing was restored")
+            bar.show(progress)
+        }
         bar.finish()
         if report.expired > 0 {
             Output.remark("ld-host: left out, as they have expired: \(report.expired.counted("value"))")

@@ -18,6 +18,7 @@ extension Command {
         while let entry = try reader.next() { entries.append(entry) }
         let folder = try TemporaryFolder()
         defer { folder.remove() }
+        Interruption.begin()
         let router = StorageRouter(
             configuration: Session.ofNoApp(try HostConfiguration.isolated(in: folder.path)))
         let languages = StorageDomain.userDefaults(suite: "languages")
@@ -30,6 +31,7 @@ extension Command {
             }
             try await router.setData(values, progress: { bar.advance() })
             bar.finish()
+            try Interruption.check("the demonstration has ended, and its folder is removed")
             let names = try await router.names(in: languages)
             let finnish = try await router.data(for: key(languages, "fin")) ?? Data()
             Output.line("\(names.count) languages are in store '\(component)'")

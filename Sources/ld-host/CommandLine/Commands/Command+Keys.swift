@@ -184,7 +184,13 @@ extension Command {
     ) { arguments, session in
         let isPlan = arguments.has("--plan")
         let bar = ProgressLine("re-encrypting")
-        let report = try await session.router().keys.reseal(ring(arguments), planOnly: isPlan) { bar.show($0, of: $1) }
+        Interruption.begin()
+        let report = try await session.router().keys.reseal(ring(arguments), planOnly: isPlan) { done, total in
+            Interruption.endHere(
+                "\(done.grouped) of \(total.counted("value", isGrouped: true)) done",
+                hint: isPlan ? "nothing was changed" : "run it again to go on; every value can be read meanwhile")
+            bar.show(done, of: total)
+        }
         bar.finish()
         if session.json {
             try Output.json(report)

@@ -33,7 +33,10 @@ extension Command {
     ) { arguments, session in
         let selection = try selection(arguments)
         let bar = ProgressLine("migrating")
+        Interruption.begin()
         let report = try await session.router().migrate(selection) {
+            Interruption.endHere(
+                "migration \($0.index + 1) of \($0.count) was running", hint: "run it again to go on")
             bar.show($0.done, of: $0.total, $0.count > 1 ? "migrating, \($0.index + 1) of \($0.count)" : nil)
         }
         bar.finish()

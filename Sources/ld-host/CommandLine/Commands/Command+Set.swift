@@ -163,6 +163,8 @@ extension Command {
         for operand in arguments.operands {
             let selection = try Address.selection(operand)
             guard case .scope = selection else {
+                // Of a domain that there is not, this says which was meant.
+                _ = try await router.scopes(of: selection)
                 throw UsageError(
                     "'\(operand)' has the values of all apps and scopes, which --recursive does not remove",
                     hint:
@@ -172,6 +174,9 @@ extension Command {
             selections.append(selection)
         }
         var (status, count) = (ExitStatus.done, 0)
+        // What several operands have, as DOMAIN/a and DOMAIN/ab do, is planned once.
+        var planned: Set<String> = []
+        Interruption.begin()
         for selection in selections {
             let (scopes, failures) = try await router.scopes(of: selection)
             for failure in failures { Output.complain(failure) }
@@ -180,11 +185,16 @@ extension Command {
                 var names: [String] = []
                 try await router.forEachName(in: scope) { names.append($0) }
                 if arguments.has("--plan") {
-                    for name in names { Output.line("\(Printable(Address.text(scope.domain, name)))") }
-                    count += names.count
+                    for address in names.map({ Address.text(scope.domain, $0) })
+                    where planned.insert(address).inserted {
+                        Output.line("\(Printable(address))")
+                        count += 1
+                    }
                     continue
                 }
                 for start in stride(from: 0, to: names.count, by: removedAtOnce) {
+                    try Interruption.check(
+                        "removed \(count.counted("value", isGrouped: true)); the same command removes the rest")
                     let part = names[start..<min(start + removedAtOnce, names.count)]
                     do {
                         var keys: [AnyStorageKey] = []

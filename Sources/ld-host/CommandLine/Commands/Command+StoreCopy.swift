@@ -41,10 +41,18 @@ extension Command {
         guard !keeps || !overwrites else { throw UsageError("--keep and --overwrite exclude each other") }
         let isPlan = arguments.has("--plan")
         let bar = ProgressLine("copying")
+        Interruption.begin()
         let report = try await session.router().stores.copy(
             from, to: to, domains: domains, moving: arguments.has("--move"),
             choosing: keeps ? .destination : overwrites ? .source : nil, planOnly: isPlan
-        ) { bar.show($0) }
+        ) { progress in
+            Interruption.endHere(
+                "\(progress.step), \(progress.done.grouped) of \(progress.total.counted("value", isGrouped: true)) done",
+                hint: isPlan
+                    ? "nothing was changed"
+                    : "run it again to go on, or leave it so: ld-host store copy \(from) \(to) --give-up")
+            bar.show(progress)
+        }
         bar.finish()
         if session.json { try Output.json(report) } else { CopyText(report: report, isPlan: isPlan).print() }
         return report.isComplete ? .done : .failure

@@ -72,7 +72,7 @@ extension Command {
         }
         let invitation = try await session.router().syncGroup.invite(for: .seconds(minutes * 60))
         let file = arguments.value("--to")
-        if let file { try HostFile.write(Data("\(invitation.code)\n".utf8), to: file, rule: .secret) }
+        if let file { try HostFile.write(Data("\(invitation.code)\n".utf8), to: file, rule: .secret, isHosts: false) }
         if session.json {
             let code = file == nil ? invitation.code : nil
             try Output.json(Row(code: code, seconds: invitation.lifetime.components.seconds))

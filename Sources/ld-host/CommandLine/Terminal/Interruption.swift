@@ -23,6 +23,14 @@ enum Interruption {
         throw StorageError(.cancelled, "interrupted: \(what)")
     }
 
+    /// Ends the program if there was a signal, where the next run of the command goes on: says what is so now, and how
+    /// to go on. For calls that cannot be ended by an error; they survive that as they survive any other end.
+    static func endHere(_ what: @autoclosure () -> String, hint: @autoclosure () -> String) {
+        guard noted.load(ordering: .relaxed) != 0 else { return }
+        Output.complain("interrupted: \(what())", hint: hint())
+        end()
+    }
+
     /// Ends the program if there was a signal that ended the command.
     static func end() {
         let signal = noted.load(ordering: .relaxed)

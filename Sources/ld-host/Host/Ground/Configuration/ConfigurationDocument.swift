@@ -1,3 +1,4 @@
+internal import DurableFiles
 internal import Glibc
 internal import JSON
 package import LocalDataAPI
@@ -93,11 +94,19 @@ extension ConfigurationDocument {
     /// - Throws: `permissionDenied` if the file may not be read, `fileError` if it cannot be, `invalidConfiguration`
     ///   if it is no regular file, another user's, empty, too large, or not well formed.
     package init?(path: String, isOwn: Bool = false) throws(StorageError) {
-        let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+        let file = Ownership.openGiven(path)
         guard file >= 0 else {
             // ENOTDIR: a home of /dev/null, as service users have, has no configuration either.
             if errno == ENOENT || errno == ENOTDIR { return nil }
-            throw Self.fileError(path, "cannot be opened", errno)
+            let code = errno
+            if code == EILSEQ { _ = try HostConfiguration.target(of: path) }
+            if code == ELOOP {
+                throw StorageError(
+                    .invalidConfiguration,
+                    "configuration \(path): it is a link, or leads to one, that another user can turn elsewhere",
+                    hint: "find out who made the link, and name the file itself")
+            }
+            throw Self.fileError(path, "cannot be opened", code)
         }
         defer { close(file) }
         var status = stat()
@@ -115,13 +124,16 @@ extension ConfigurationDocument {
         guard status.st_size <= Self.maximumSize else { throw Self.tooLarge(path, "\(status.st_size)") }
         let bytes = try Self.contents(of: file, path: path)
         // What an interrupted copy or a full disk left; taken for settings, it would set every domain to its default.
-        guard bytes.contains(where: { ![0x09, 0x0A, 0x0D, 0x20].contains($0) }) else {
+        guard bytes.contains(where: { !Self.space.contains($0) }) else {
             throw StorageError(
                 .invalidConfiguration, "configuration \(path): expected an object in braces, found an empty file",
                 hint: "restore it from a backup, or start with the defaults: echo '{}' > '\(path)'")
         }
         try self.init(bytes: bytes, source: path)
     }
+
+    /// The bytes of white space in JSON.
+    static let space: Set<UInt8> = [0x09, 0x0A, 0x0D, 0x20]
 
     /// Whether a path leads to the null device, such as `/dev/null`, which nobody can write settings to.
     package static func isNullDevice(_ path: String) -> Bool {

@@ -70,6 +70,11 @@ extension HostConfiguration {
     package func replace(
         _ draft: Draft, by text: String, flags: Flags, besides others: (HostConfiguration) -> [ConfigurationProblem]
     ) throws(StorageError) {
+        guard text.utf8.contains(where: { !ConfigurationDocument.space.contains($0) }) else {
+            throw StorageError(
+                .invalidConfiguration, "configuration \(draft.file): expected an object in braces, found nothing",
+                hint: "for the defaults, save: {}")
+        }
         let new = try ConfigurationDocument(text: text, source: draft.file)
         try rewrite(draft.file, flags: flags, besides: others) { () throws(StorageError) in
             guard FileManager.default.contents(atPath: draft.file) == draft.content else {
@@ -205,7 +210,7 @@ extension HostConfiguration {
     }
 
     /// The file that a link leads to, which is replaced in the link's place; another path is returned as it is.
-    private static func target(of file: String) throws(StorageError) -> String {
+    static func target(of file: String) throws(StorageError) -> String {
         var status = stat()
         guard lstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let target = realpath(file, nil) else {
             return file

@@ -92,12 +92,18 @@ package struct FileLock: Sendable {
     }
 
     func opened(forWriting: Bool) throws(StorageError) -> OwnedDescriptor {
+        var creation: Int32 = 0
         for attempt in 0... {
             let flags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW
-            if let descriptor = OwnedDescriptor(open(path, O_RDWR | O_CREAT | flags, 0o600)) { return descriptor }
+            if let descriptor = OwnedDescriptor(open(path, O_RDWR | creation | flags, 0o600)) { return descriptor }
             switch errno {
             case EINTR: continue
-            case ENOENT where attempt < Self.attempts: try makeFolder()
+            case ENOENT where creation == 0:
+                do throws(StorageError) { try HostFile.requireOwnFolder(folder()) } catch {
+                    throw StorageError(error.code, "'\(path)' cannot be made: \(error.message)", hint: error.hint)
+                }
+                creation = O_CREAT
+            case ENOENT where attempt < Self.attempts: try folder().make()
             case let code where !forWriting && (code == EACCES || code == EROFS):
                 if let descriptor = OwnedDescriptor(open(path, O_RDONLY | flags)) { return descriptor }
                 throw failure(code, "open")
@@ -107,11 +113,11 @@ package struct FileLock: Sendable {
         throw failure(ENOENT, "open")
     }
 
-    private func makeFolder() throws(StorageError) {
+    private func folder() throws(StorageError) -> DurableDirectory {
         let file = try HostFile.absolute(path)
         let slash = file.lastIndex(of: "/") ?? file.startIndex
         // For the user alone, also below a folder that a group shares: configuration and keys are there, too.
-        try DurableDirectory(root: String(file[...slash]), isRootPrivate: true).make()
+        return try DurableDirectory(root: String(file[...slash]), isRootPrivate: true)
     }
 
     private func failure(_ code: Int32, _ call: String) -> StorageError {

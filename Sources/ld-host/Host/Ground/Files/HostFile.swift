@@ -49,14 +49,17 @@ extension HostFile {
     ///   - keepingMode: Whether an existing file's owner, group and permissions stay. If this process may not give a
     ///     file to its former group, that has no permissions. A new file is for its owner only.
     ///   - rule: What the new file has to be, where a file system has its own way.
+    ///   - isHosts: Whether later calls use it, and not a person who has named it: then the superuser does not make it
+    ///     in a folder of another user, who could not read it.
     /// - Throws: `fileError` with the file; the old content stays.
     package static func write(
-        _ data: Data, to path: String, keepingMode: Bool = false, rule: NewFileRule = .owned
+        _ data: Data, to path: String, keepingMode: Bool = false, rule: NewFileRule = .owned, isHosts: Bool = true
     ) throws(StorageError) {
         do throws(StorageError) {
             let (directory, name) = try place(of: path, rule)
             var status = stat()
             let isThere = keepingMode && stat(path, &status) == 0
+            if isHosts, !isThere { try requireOwnFolder(directory) }
             try storageErrors {
                 try directory.replace(name) { take in
                     try take(data.bytes)
@@ -83,6 +86,14 @@ extension HostFile {
         }
     }
 
+    /// Throws for a folder of another user, in which this process would make what that user cannot use.
+    static func requireOwnFolder(_ directory: DurableDirectory) throws(StorageError) {
+        guard let owner = try directory.foreignOwner() else { return }
+        throw StorageError(
+            .permissionDenied, "its folder is one of user \(owner), and this process runs as root",
+            hint: "run it as user \(owner), or set HOME to root's own folder")
+    }
+
     private static func place(
         of path: String, _ rule: NewFileRule = .any
     ) throws(StorageError) -> (DurableDirectory, RelativePath) {
@@ -98,7 +109,12 @@ extension HostFile {
     /// The absolute path; a relative one starts at the current folder.
     package static func absolute(_ path: String) throws(StorageError) -> String {
         guard !path.hasPrefix("/") else { return path }
-        guard let current = getcwd(nil, 0) else { return path }
+        guard let current = getcwd(nil, 0) else {
+            throw StorageError(
+                .fileError,
+                "'\(path)' starts at the current folder, which is unknown: \(StorageError.systemText(errno))",
+                hint: "change to another folder with cd, or name the file with its whole path")
+        }
         defer { free(current) }
         return "\(try PathText.string(current, from: "the current folder"))/\(path)"
     }

@@ -35,7 +35,9 @@ extension StorageRouter.BackupManagement {
     ) async throws -> BackupReport {
         let snapshot = try await router.snapshot()
         return try await onIOThread { () throws(StorageError) in
-            let target = try BackupTarget(path, overwriting: overwriting)
+            let folders = snapshot.settings.folders
+            let target = try BackupTarget(
+                path, overwriting: overwriting, besides: [folders.data, folders.cache, folders.state, folders.config])
             let crypto = try snapshot.crypto.openIfNeeded()
             try snapshot.checkDomains(domains)
             // Before stores are frozen, which others may wait for.
@@ -56,14 +58,15 @@ extension StorageRouter.BackupManagement {
     ///
     /// - Parameters:
     ///   - domains: Empty for all in the file.
-    ///   - progress: Called after each value of each step, on any thread.
+    ///   - progress: Called after each value of each step, on any thread. What it throws ends the restore, unless that
+    ///     is decided.
     /// - Throws: `cannotOpen` for a wrong passphrase, `corrupt` for a damaged file, `busy` if values differ and are not
     ///   to be replaced, `securityApplicationFailed` for folders that are not named, `invalidAddress` for a value that
     ///   no address names: then nothing has changed. `durabilityUnknown` if the restore is decided, but not completely
     ///   in place; the next program that opens the stores completes it.
     package func restore(
         from path: String, domains: [String] = [], passphrase: BackupPassphrase, _ terms: RestoreTerms = RestoreTerms(),
-        progress: @escaping @Sendable (StepProgress) -> Void = { _ in }
+        progress: @escaping @Sendable (StepProgress) throws -> Void = { _ in }
     ) async throws -> RestoreReport {
         let snapshot = try await router.snapshot()
         return try await onIOThread { () throws(StorageError) in

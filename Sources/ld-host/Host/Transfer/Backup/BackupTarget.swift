@@ -11,8 +11,9 @@ package struct BackupTarget {
     private let directory: DurableDirectory
     private let name: RelativePath
 
+    /// - Parameter own: The host's own folders, in which only backups are replaced.
     /// - Throws: `fileError` if no file can be there, or one is there and may not be replaced.
-    package init(_ path: String, overwriting: Bool) throws(StorageError) {
+    package init(_ path: String, overwriting: Bool, besides own: [String] = []) throws(StorageError) {
         self.path = path
         let file = try HostFile.absolute(path)
         let slash = file.lastIndex(of: "/") ?? file.startIndex
@@ -36,9 +37,32 @@ package struct BackupTarget {
                     .fileError, "'\(path)' exists; nothing was written",
                     hint: "name a file that does not exist yet; --overwrite replaces this one")
             }
+            guard Self.isBackup(file) || !Self.isInside(folder, own) else {
+                throw StorageError(
+                    .fileError, "'\(path)' is a file of LocalData's own, and no backup; nothing was written",
+                    hint: "name a file that does not exist yet")
+            }
         }
         directory = try DurableDirectory(root: folder.isEmpty ? "/" : folder, staging: .besideFile)
         name = RelativePath(last)
+    }
+
+    private static func isBackup(_ file: String) -> Bool {
+        let opened = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        defer { close(opened) }
+        var start = [UInt8](repeating: 0, count: BackupFormat.start.count)
+        return opened >= 0 && read(opened, &start, start.count) == start.count && start == Array(BackupFormat.start)
+    }
+
+    /// Whether a folder is one of those or below one, by any of its paths.
+    private static func isInside(_ folder: String, _ own: [String]) -> Bool {
+        func real(_ path: String) -> String? {
+            guard let real = realpath(path.isEmpty ? "/" : path, nil) else { return nil }
+            defer { free(real) }
+            return String(cString: real)
+        }
+        guard let folder = real(folder) else { return false }
+        return own.contains { real($0).map { folder == $0 || folder.hasPrefix("\($0)/") } ?? false }
     }
 
     /// Writes the file and reads it back before it gets its name.

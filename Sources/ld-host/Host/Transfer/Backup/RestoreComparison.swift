@@ -29,7 +29,7 @@ package final class RestoreComparison {
     let key: EnvelopeKey
     let terms: RestoreTerms
     private let start = Moment.now
-    let progress: @Sendable (StepProgress) -> Void
+    let progress: @Sendable (StepProgress) throws -> Void
     let ringsOfKeychain: RingList?
 
     private(set) var destinations: [String: Destination] = [:]
@@ -58,7 +58,7 @@ package final class RestoreComparison {
 
     package init(
         _ snapshot: RouterSnapshot, _ file: BackupFile, _ crypto: LoadedCrypto, key: EnvelopeKey, _ terms: RestoreTerms,
-        progress: @escaping @Sendable (StepProgress) -> Void
+        progress: @escaping @Sendable (StepProgress) throws -> Void
     ) throws(StorageError) {
         self.snapshot = snapshot
         self.file = file
@@ -95,7 +95,9 @@ package final class RestoreComparison {
                 throw reader.damaged("\(item.description) is of a domain that it does not announce")
             }
             decisions.append(try decide(item, reader))
-            progress(StepProgress(step: "checking", done: decisions.count, total: max(total, decisions.count)))
+            try storageErrors {
+                try progress(StepProgress(step: "checking", done: decisions.count, total: max(total, decisions.count)))
+            }
         }
         total = decisions.count
         for (domain, destination) in destinations.sorted(by: { $0.key < $1.key }) {

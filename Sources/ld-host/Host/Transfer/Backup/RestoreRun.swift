@@ -38,7 +38,7 @@ package struct RestoreRun {
                 try StreamedBatch.run(snapshot, most: found.changes) { (batch) throws(StorageError) in
                     try stage(in: batch, under: keys)
                 } progress: {
-                    found.progress(StepProgress(step: "restoring", done: $0, total: total))
+                    try? found.progress(StepProgress(step: "restoring", done: $0, total: total))
                 }
             }
         }
@@ -91,7 +91,8 @@ package struct RestoreRun {
                 try stage(item, index, reader, in: batch, under: keys)
             }
             index += 1
-            found.progress(StepProgress(step: "staging", done: index, total: found.decisions.count))
+            let progress = StepProgress(step: "staging", done: index, total: found.decisions.count)
+            try storageErrors { try found.progress(progress) }
         }
     }
 
