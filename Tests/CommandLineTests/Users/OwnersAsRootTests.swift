@@ -28,6 +28,15 @@ import Testing
             #expect(ending.status == 2 && ending.text == expected, "\(command): \(ending.text)")
             #expect(ending.errors.contains("userDefaults@s': permission denied"), "\(ending.errors)")
         }
+        // Nor does it keep the others from a backup, and doctor says where to look.
+        let saved = try users.shell(
+            user,
+            "cd \"$HOME\" && printf word > word && \(host) backup all --passphrase-fd 3 3< word; \(host) doctor; "
+                + "\(host) backup some --domain custom --passphrase-fd 3 3< word")
+        #expect(saved.text.contains(/\n!! .*cannot list all of its values: .*userDefaults@s': permission denied/))
+        #expect(saved.text.contains("2 values of 7 domains are in 'all'"), "\(saved.text)\(saved.errors)")
+        #expect(saved.text.contains("1 value of 1 domain is in 'some'"), "\(saved.text)\(saved.errors)")
+        #expect(saved.errors.contains("left out: a folder of store 'file': "), "\(saved.errors)")
         _ = try users.shell(user, "chmod 700 \(folder)")
     }
 

@@ -157,7 +157,7 @@ extension LoadedStore {
     }
 
     /// Whether a namespace has a value, out of those that count.
-    func hasValue(in place: StorageNamespace, _ names: ListedNames) throws(StorageError) -> Bool {
+    package func hasValue(in place: StorageNamespace, _ names: ListedNames) throws(StorageError) -> Bool {
         switch names {
         case .all:
             var isFound = false

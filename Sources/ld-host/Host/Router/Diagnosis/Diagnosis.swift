@@ -24,8 +24,11 @@ package enum Diagnosis {
         findings += await transport(snapshot)
         if repairing { findings += await repair(in: snapshot) }
         let (silent, silence) = await silentStores(snapshot)
-        return findings + silence + (await damage(in: snapshot, besides: silent))
-            + (await migrations(of: engine, besides: silent)) + (await security(snapshot, besides: silent))
+        findings += silence
+        findings += await damage(in: snapshot, besides: silent)
+        findings += await unlisted(access, besides: silent)
+        findings += await migrations(of: engine, besides: silent)
+        return findings + (await security(snapshot, besides: silent))
     }
 
     /// The findings on an invalid configuration, and on the plugins that it names.
@@ -178,6 +181,16 @@ extension Diagnosis {
             snapshot.stores.filter { !silent.contains($0.settings.name) }.flatMap(damage)
         }
         return findings ?? []
+    }
+
+    /// What stores cannot list, as a folder that this user may not read: the values in it are out of sight.
+    static func unlisted(_ access: StoreAccess, besides silent: Set<String>) async -> [Finding] {
+        guard let found = try? await access.populatedPlaces(besides: silent) else { return [] }
+        return found.failures.compactMap { store, error in
+            // Other findings report a store that cannot be opened.
+            guard (try? access.snapshot.slot(ofStore: store)?.openIfNeeded()) != nil else { return nil }
+            return Finding(.damage, "store '\(store)' cannot list all of its values", error)
+        }
     }
 
     /// Repairs damage that blocks changes, in stores that can do so, and reports each step.

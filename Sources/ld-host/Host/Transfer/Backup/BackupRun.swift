@@ -60,7 +60,7 @@ package struct BackupRun {
     }
 
     /// A domain, with its places and its part of the ledger.
-    private func source(_ domain: String, _ folders: Set<SealedPlace>) throws(StorageError) -> Source {
+    private mutating func source(_ domain: String, _ folders: Set<SealedPlace>) throws(StorageError) -> Source {
         let open = try frozen.store(of: snapshot.slot(for: domain))
         guard open.store.abilities.enumeration != nil else {
             throw StorageError(
@@ -71,9 +71,19 @@ package struct BackupRun {
         guard !open.hasForgottenSealing else { throw StoreSealing.forgotten(open.name, "what is in '\(domain)'") }
         var source = Source(domain: domain, open: open)
         // The rings of keys know the folders that apps have chosen for what they seal.
-        var places = try snapshot.places(in: open, withFolders: true)
+        // A folder that this process may not read hides no other one.
+        var hidden: StorageError?
+        var places = try snapshot.places(in: open, withFolders: true) { hidden = $0 }
         for folder in folders where folder.identity == open.identity { places[folder.namespace] = .all }
         // A restore would refuse the file for what no address names.
+        for (place, names) in places where place.domain == domain {
+            do throws(StorageError) { _ = try open.store.hasValue(in: place, names) } catch {
+                guard error.code == .permissionDenied else { throw error }
+                places[place] = nil
+                hidden = error
+            }
+        }
+        if let hidden { leftOut["a folder of store '\(open.name)'"] = hidden }
         source.places = places.filter { $0.key.domain == domain && snapshot.isListed($0.key, in: open) }
             .map { ($0, $1) }
             .sorted { Self.precedes($0.namespace.scope, $1.namespace.scope) }
