@@ -1,4 +1,4 @@
-public import HostGround
+internal import HostGround
 public import HostMigration
 internal import HostPlugins
 internal import HostStores
