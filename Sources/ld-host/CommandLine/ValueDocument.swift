@@ -57,8 +57,8 @@ enum ValueDocument {
         let string = String(validating: data, as: UTF8.self).map { JSON.string($0) }
         let bytes = JSON.string(data.base64EncodedString())
         switch (recorded, value, string) {
-        case (nil, let value?, _) where marked(value) == nil: return value
-        case (.json, let value?, _): return marked(value) == nil ? value : object([(json, value)])
+        case (nil, let value?, _) where !isReserved(value): return value
+        case (.json, let value?, _): return isReserved(value) ? object([(json, value)]) : value
         case (nil, _, let string?), (.text, _, let string?): return object([(text, string)])
         case (nil, _, nil), (.data, _, nil): return object([(base64, bytes)])
         case (let recorded?, _, _):
@@ -88,12 +88,28 @@ enum ValueDocument {
         return isMarked ? object : nil
     }
 
+    /// Whether a value stands for bytes, or for nothing: all of its members begin as those do, and one says which.
+    private static func isReserved(_ value: JSON) -> Bool {
+        guard case .object(let object) = value.content else { return false }
+        return [json, text, base64].contains { object[$0] != nil }
+            && object.members.allSatisfy { $0.name.hasPrefix("$") }
+    }
+
     /// How deep values may be nested.
     static let deepest = 512
 
     /// The value of an entry.
     static func read(_ value: JSON) throws(StorageError) -> Entry {
-        guard let object = marked(value) else { return Entry(data: Data(value.text), form: .json) }
+        guard let object = marked(value) else {
+            // A member that is misspelled is not stored as a part of the value.
+            guard !isReserved(value) else {
+                throw StorageError(
+                    .deserializationFailed,
+                    "has one of \(json), \(text) and \(base64), and beside it what stands for nothing",
+                    hint: "it may have \(format) and \(expires); an object that is the value is {\"\(json)\": {...}}")
+            }
+            return Entry(data: Data(value.text), form: .json)
+        }
         var entry = try readBytes(of: value, object)
         entry.expires = try date(object[expires])
         return entry

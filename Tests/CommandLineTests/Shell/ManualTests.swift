@@ -35,10 +35,16 @@ struct ManualTests {
     func examples() throws {
         let home = try Home()
         var script = "set -e; cd $HOME; printf 'a passphrase\n' > passphrase; mkdir -m 700 Sync\n"
-        for page in try home.done("man", "--list").text.split(separator: "\n") where page.hasPrefix("ld-host-") {
-            guard !page.hasSuffix(".5") else { continue }
+        for page in try home.done("man", "--list").text.split(separator: "\n") where page.hasPrefix("ld-host") {
             let text = try home.done("man", String(page)).text
             let part = try #require(text.split(separator: ".SH EXAMPLES\n").last, "\(page)")
+            guard !page.hasSuffix(".5") else {
+                let file = part.split(separator: "\n").drop { $0 != "{" }.prefix { $0 != ".RE" }
+                let example = file.joined(separator: "\n").replacing("\\-", with: "-")
+                script += "printf '%s' '\(example)' > example.json; ld-host config validate example.json\n"
+                script += "ld-host --config example.json set notes/first hello\n"
+                continue
+            }
             let lines = part.split(separator: "\n").filter { $0.hasPrefix("ld\\-host ") || $0.hasPrefix("printf ") }
             #expect(!lines.isEmpty, "\(page)")
             for line in lines { script += line.replacing("\\-", with: "-").replacing("\\e", with: "\\") + "\n" }

@@ -7,6 +7,26 @@ struct ManualExample: Sendable {
 
     /// The examples of each page, by its end: in the order of the pages, they can be typed one after the other.
     static let all: [String: [ManualExample]] = [
+        "ld-host": [
+            ManualExample(
+                task: "Store a value, list what there is, and see which store has it and why:",
+                lines: """
+                    ld-host set userDefaults/theme light
+                    ld-host ls
+                    ld-host config get domains.userDefaults --origin
+                    """)
+        ],
+        ManualPage.settings: [
+            ManualExample(
+                task: "Keep the values of a domain of one's own in a folder of its own, and log only errors:",
+                lines: """
+                    {
+                      stores: { notes: { component: "file", options: { root: "${data}/notes" } } },
+                      domains: { notes: "notes" },  // as in: ld-host set notes/first hello
+                      log: { level: "error" },
+                    }
+                    """)
+        ],
         "values": [
             ManualExample(
                 task: "Set a preference, and read it:",

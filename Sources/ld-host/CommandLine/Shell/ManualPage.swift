@@ -42,7 +42,7 @@ struct ManualPage {
         }
         text += ".SH FILES\n" + Self.item("~/.config/localdata/config.json", "The settings of the user.")
         text += Self.item("/etc/localdata/config.json", "The settings of the machine.")
-        return text + ".SH SEE ALSO\n.BR ld\\-host\\-config (1)\n"
+        return text + Self.examples(of: Self.settings) + ".SH SEE ALSO\n.BR ld\\-host\\-config (1)\n"
     }
 
     private var overview: String {
@@ -94,7 +94,7 @@ struct ManualPage {
         ] { text += Self.item(path, meaning) }
         var others = Command.groups.map { ".BR \(Self.escaped("ld-host-\($0.page)")) (1)" }
         others.append(".BR ld\\-host\\-config (5)")
-        return text + ".SH SEE ALSO\n" + others.joined(separator: ",\n") + "\n"
+        return text + Self.examples(of: name) + ".SH SEE ALSO\n" + others.joined(separator: ",\n") + "\n"
     }
 
     private func commands(of group: Command.Group) -> String {
@@ -114,11 +114,14 @@ struct ManualPage {
             if !command.details.isEmpty { text += ".PP\n" + Self.paragraphs(command.details) }
             text += command.options.map(Self.item).joined()
         }
-        text += ".SH EXAMPLES\n"
-        text += (ManualExample.all[group.page] ?? []).map { example in
-            Self.lines(example.task) + ".PP\n.nf\n.RS 4\n" + Self.raw(example.lines) + ".RE\n.fi\n"
-        }.joined(separator: ".PP\n")
-        return text + ".SH SEE ALSO\n.BR ld\\-host (1)\n"
+        return text + Self.examples(of: group.page) + ".SH SEE ALSO\n.BR ld\\-host (1)\n"
+    }
+
+    private static func examples(of page: String) -> String {
+        ".SH EXAMPLES\n"
+            + (ManualExample.all[page] ?? []).map { example in
+                lines(example.task) + ".PP\n.nf\n.RS 4\n" + raw(example.lines) + ".RE\n.fi\n"
+            }.joined(separator: ".PP\n")
     }
 
     private static func item(_ option: Command.Option) -> String {

@@ -1,60 +1,91 @@
+internal import HostClients
+internal import LocalDataHost
 internal import Synchronization
 
-/// Makes bytes safe for a terminal, piece by piece: control characters other than tab and line end are shown as escapes
-/// such as `\u{1b}`. A value may be from anybody, and control characters can hide text, or type commands.
+/// Makes bytes safe for a terminal, piece by piece: characters that must not be shown, other than tab and line end,
+/// become escapes such as `\u{1b}`, and bytes that are not UTF-8 ones such as `\x9b`. A value may be from anybody; such
+/// characters can hide text, reverse it, or type commands, and a terminal of 8 bits takes `9b` for the start of one.
 struct ControlFilter {
-    /// Whether a character was replaced.
+    /// Whether something was replaced.
     private(set) var hasReplaced = false
-    /// The first byte of a character whose second one is in the next piece: those of C1 begin with it.
-    private var isHeld = false
+    /// The bytes of a character whose rest is in the next piece.
+    private var held: [UInt8] = []
 
     /// Gives a piece to `write` as the terminal gets it. What is shown as it is goes there in place: a copy of a value
     /// would stay in memory.
     mutating func write(_ piece: UnsafeRawBufferPointer, to write: (UnsafeRawBufferPointer) -> Void) {
-        // What was not written yet begins here.
-        var start = 0
-        for (index, byte) in piece.enumerated() {
-            let isSecond = isHeld
-            isHeld = byte == Self.lead
-            let isEscaped: Bool
-            // How many bytes before this one belong to its character, and to this piece.
-            var length = 0
-            if isSecond, (0x80..<0xa0).contains(byte) {
-                isEscaped = true
-                length = index > start ? 1 : 0
-            } else {
-                if isSecond, index == 0 { writeLead(to: write) }
-                isEscaped = byte < 0x20 && !Self.shown.contains(byte) || byte == 0x7f
+        var index = 0
+        while !held.isEmpty, index < piece.count {
+            if Self.continues(piece[index]) {
+                held.append(piece[index])
+                index += 1
             }
-            guard isEscaped else { continue }
-            if index - length > start { write(UnsafeRawBufferPointer(rebasing: piece[start..<index - length])) }
-            escape(byte, to: write)
-            start = index + 1
+            if held.count == Self.length(held[0]) || index < piece.count && !Self.continues(piece[index]) {
+                writeHeld(to: write)
+            }
         }
-        // A first byte at the end is held: the next piece says what it begins.
-        let end = isHeld ? piece.count - 1 : piece.count
-        if end > start { write(UnsafeRawBufferPointer(rebasing: piece[start..<end])) }
+        // What was not written yet begins here.
+        var start = index
+        while index < piece.count {
+            let length = max(1, Self.length(piece[index]))
+            let rest = UnsafeRawBufferPointer(rebasing: piece[index...].prefix(length))
+            let count = 1 + rest.dropFirst().prefix(while: Self.continues).count
+            let isCutOff = count < length && index + count == piece.count
+            let character = UnsafeRawBufferPointer(rebasing: rest.prefix(count))
+            if isCutOff || !Self.isShown(character) {
+                if index > start { write(UnsafeRawBufferPointer(rebasing: piece[start..<index])) }
+                if isCutOff { held = Array(character) } else { escape(character, to: write) }
+                start = index + count
+            }
+            index += count
+        }
+        if piece.count > start { write(UnsafeRawBufferPointer(rebasing: piece[start...])) }
     }
 
     /// Writes what is left after the last piece.
     mutating func end(_ write: (UnsafeRawBufferPointer) -> Void) {
-        if isHeld { writeLead(to: write) }
-        isHeld = false
+        if !held.isEmpty { writeHeld(to: write) }
     }
 
-    private func writeLead(to write: (UnsafeRawBufferPointer) -> Void) {
-        withUnsafeBytes(of: Self.lead) { write($0) }
+    private mutating func writeHeld(to write: (UnsafeRawBufferPointer) -> Void) {
+        let character = held
+        held = []
+        character.withUnsafeBytes { if Self.isShown($0) { write($0) } else { escape($0, to: write) } }
     }
 
-    private mutating func escape(_ byte: UInt8, to write: (UnsafeRawBufferPointer) -> Void) {
+    private mutating func escape(_ character: UnsafeRawBufferPointer, to write: (UnsafeRawBufferPointer) -> Void) {
         hasReplaced = true
-        Array("\\u{\(String(byte, radix: 16))}".utf8).withUnsafeBytes { write($0) }
+        let text =
+            if let scalar = Self.scalar(character) {
+                "\\u{\(String(scalar.value, radix: 16))}"
+            } else {
+                character.map { "\\x\($0 < 16 ? "0" : "")\(String($0, radix: 16))" }.joined()
+            }
+        Array(text.utf8).withUnsafeBytes { write($0) }
     }
 
-    /// Control characters that do no harm.
-    private static let shown = [UInt8(ascii: "\n"), UInt8(ascii: "\t")]
-    /// The first byte of U+0080 to U+00BF in UTF-8.
-    private static let lead: UInt8 = 0xc2
+    private static func isShown(_ character: UnsafeRawBufferPointer) -> Bool {
+        guard let scalar = scalar(character) else { return false }
+        return !PrintableText.isUnfit(scalar) || scalar == "\n" || scalar == "\t"
+    }
+
+    /// The character that the bytes are; `nil` if they are not UTF-8.
+    private static func scalar(_ bytes: UnsafeRawBufferPointer) -> Unicode.Scalar? {
+        String(validating: bytes, as: UTF8.self)?.unicodeScalars.first
+    }
+
+    private static func continues(_ byte: UInt8) -> Bool { byte & 0xc0 == 0x80 }
+
+    /// How many bytes the character has that begins with one; 0 if none does.
+    private static func length(_ first: UInt8) -> Int {
+        switch first {
+        case 0..<0x80: 1
+        case 0xc2..<0xe0: 2
+        case 0xe0..<0xf0: 3
+        case 0xf0..<0xf5: 4
+        default: 0
+        }
+    }
 }
 
 /// Writes a value, piece by piece: its bytes as they are, and on a terminal as ``ControlFilter`` makes them, with a
