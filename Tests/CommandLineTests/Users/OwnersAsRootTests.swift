@@ -105,6 +105,26 @@ import Testing
         #expect(mine.status == 0 && mine.text.isEmpty, "\(mine.text)\(mine.errors)")
     }
 
+    @Test("doctor says who else can read a key file, and who can replace it")
+    func keyFiles() throws {
+        let (group, open) = ("\(users.folder)/of-group", "\(users.folder)/open")
+        try users.makeFile(
+            group, Data(repeating: 7, count: 32), 0o440, Users.User(number: 0, group: user.group, home: "/"))
+        try users.makeFolder(open, 0o777, user)
+        try users.makeFile("\(open)/key", Data(repeating: 8, count: 32), 0o600, user)
+        for (path, text, status) in [
+            (group, "can be read by the members of group \(user.group)", Int32(0)),
+            ("\(open)/key", "can be replaced: others can write the folder", 2),
+        ] {
+            let ending = try users.run(
+                user, "-c", "stores.v.component=file", "-c", "stores.v.options.root=\(user.home)/v", "-c",
+                "stores.v.sealing.source=keyFile", "-c", "stores.v.sealing.from=\(path)", "-c", "domains.custom=v",
+                "doctor")
+            #expect(ending.text.contains("the key file '\(path)' of store 'v' \(text)"), "\(ending.text)")
+            #expect(ending.status == status, "\(ending.text)")
+        }
+    }
+
     @Test("a configuration may be a link of the user's or of root's, and not of a stranger")
     func linkedConfiguration() throws {
         let folder = "\(users.folder)/configured"

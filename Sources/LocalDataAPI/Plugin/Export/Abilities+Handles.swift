@@ -9,8 +9,6 @@ internal import CLocalData
 // What a store of any type is asked by the functions of the ability tables: keys, tokens and transactions are behind
 // handles, as in the extension of `StorageBackend`.
 
-private typealias Handle = UnsafeMutableRawPointer
-
 extension AttributedBackend {
     func attributes(behind handle: UnsafeMutableRawPointer?) throws -> ValueAttributes? {
         try attributes(of: key(handle))

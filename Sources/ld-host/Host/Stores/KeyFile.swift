@@ -30,7 +30,8 @@ package struct KeyFile: Sendable {
             if code == ENOENT, lstat(path, &link) != 0 { return nil }
             throw StorageError(
                 .permissionDenied, "the key file '\(path)' cannot be opened: \(StorageError.systemText(code))",
-                hint: "make it readable only for you")
+                hint: code == ELOOP || code == ENOTDIR
+                    ? "name a file that no link of another user's leads to" : "make it readable only for you")
         }
         defer { close(descriptor) }
         var status = stat()
@@ -67,6 +68,13 @@ package struct KeyFile: Sendable {
             throw StorageError(.fileError, "the key file '\(path)' cannot be read completely", hint: "try again")
         }
         return key
+    }
+
+    /// The group whose members can read the file besides its owner; `nil` if none can.
+    package var readingGroup: UInt32? {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IRGRP != 0 else { return nil }
+        return status.st_gid
     }
 
     /// Creates the file, durably. Call it only if the file is absent.

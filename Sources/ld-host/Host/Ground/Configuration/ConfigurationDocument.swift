@@ -100,7 +100,9 @@ extension ConfigurationDocument {
             if errno == ENOENT || errno == ENOTDIR { return nil }
             let code = errno
             if code == EILSEQ { _ = try HostConfiguration.target(of: path) }
-            if code == ELOOP {
+            // Not a loop of links, which leads nowhere.
+            var status = stat()
+            if code == ELOOP, stat(path, &status) == 0 || errno != ELOOP {
                 throw StorageError(
                     .invalidConfiguration,
                     "configuration \(path): it is a link, or leads to one, that another user can turn elsewhere",

@@ -44,7 +44,7 @@ extension HostConfiguration {
             guard let path = try layered.string(at: ["directories", name]) else {
                 throw StorageError(
                     .invalidConfiguration, "there is no home directory to keep anything in",
-                    hint: "set HOME, or directories.\(name) in the configuration")
+                    hint: "set HOME to an absolute path, or directories.\(name) in the configuration")
             }
             return path
         }

@@ -230,7 +230,7 @@ extension HostConfiguration {
         guard let file = flags.file ?? locations.namedFile ?? locations.userFile else {
             throw StorageError(
                 .invalidConfiguration, "there is no home directory for a configuration file",
-                hint: "set HOME, or name a file with LOCALDATA_CONFIG")
+                hint: "set HOME to an absolute path, or name a file with LOCALDATA_CONFIG")
         }
         guard !ConfigurationDocument.isNullDevice(file) else {
             throw StorageError(

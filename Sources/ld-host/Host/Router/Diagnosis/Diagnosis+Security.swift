@@ -11,7 +11,8 @@ extension Diagnosis {
         let findings = try? await onIOThread { () throws(StorageError) in
             let answering = snapshot.stores.filter { !silent.contains($0.settings.name) }
             return [provider(snapshot)] + answering.flatMap { stores($0, snapshot) }
-                + answering.flatMap { exposure(of: $0, snapshot) } + [masterKeys(snapshot, besides: silent)]
+                + answering.flatMap { exposure(of: $0, snapshot) + keyFile(of: $0, snapshot) }
+                + [masterKeys(snapshot, besides: silent)]
                 + absentPlaces(snapshot, besides: silent) + formerRings(snapshot, besides: silent) + journal(snapshot)
                 + answering.flatMap { abandonedBatches(in: $0, snapshot) }
                 + answering.flatMap { leftBehind(in: $0, snapshot) } + formerStores(snapshot)
@@ -34,7 +35,7 @@ extension Diagnosis {
             return answering.flatMap { leftBehind(in: $0, snapshot, ofDomain: domain) }
                 + formerStores(snapshot, ofDomain: domain)
                 + exposure(of: files + exposed(snapshot.settings.folders)).map { Finding($0) }
-                + answering.flatMap { exposure(of: $0, snapshot) }
+                + answering.flatMap { exposure(of: $0, snapshot) + keyFile(of: $0, snapshot) }
         }
         return (findings ?? []).filter(\.isProblem).map(\.text)
     }
@@ -78,6 +79,27 @@ extension Diagnosis {
         } catch {
             return [Finding(.sealing, what, error)]
         }
+    }
+
+    /// Who else can read a store's key file, or put another one in its place.
+    private static func keyFile(of slot: StoreSlot, _ snapshot: RouterSnapshot) -> [Finding] {
+        guard case .keyFile(let path)? = slot.settings.sealing?.source else { return [] }
+        let what = "the key file '\(PathText.shown(path))' of store '\(slot.settings.name)'"
+        var findings: [Finding] = []
+        let known = exposed(snapshot.settings.folders).compactMap { FileTrust.weakness(of: $0)?.path }
+        if let weakness = FileTrust.weakness(of: path), !known.contains(weakness.path) {
+            findings.append(
+                Finding(
+                    .access, "\(what) can be replaced: \(weakness.finding)", hint: weakness.hint, isProblem: true))
+        }
+        if let group = KeyFile(path: path).readingGroup {
+            findings.append(
+                Finding(
+                    .access,
+                    "\(what) can be read by the members of group \(group), who can open what it seals if they get that"
+                ))
+        }
+        return findings
     }
 
     private static func unsealed(_ slot: StoreSlot, _ snapshot: RouterSnapshot) -> [Finding] {

@@ -44,9 +44,11 @@ package final class BackupFile: Sendable {
         self.path = path
         // A pipe must not block, and cannot be read twice.
         guard let descriptor = OwnedDescriptor(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) else {
+            let code = errno
             throw StorageError(
-                .fileError, "the backup '\(path)' cannot be opened: \(StorageError.systemText(errno))",
-                hint: "name a file that ld-host backup has written")
+                .fileError, "the backup '\(path)' cannot be opened: \(StorageError.systemText(code))",
+                hint: code == EACCES
+                    ? "run it as a user who may read the file" : "name a file that ld-host backup has written")
         }
         var status = stat()
         guard fstat(descriptor.raw, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

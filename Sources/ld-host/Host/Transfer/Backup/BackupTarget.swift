@@ -19,7 +19,11 @@ package struct BackupTarget {
         let slash = file.lastIndex(of: "/") ?? file.startIndex
         let (folder, last) = (String(file[..<slash]), String(file[file.index(after: slash)...]))
         var status = stat()
-        guard !path.isEmpty, !["", ".", ".."].contains(last), stat(folder.isEmpty ? "/" : folder, &status) == 0,
+        guard !path.isEmpty, !["", ".", ".."].contains(last) else {
+            throw StorageError(
+                .fileError, "the backup cannot be written to '\(path)', which names no file", hint: "name a file")
+        }
+        guard stat(folder.isEmpty ? "/" : folder, &status) == 0,
             status.st_mode & S_IFMT == S_IFDIR
         else {
             throw StorageError(
@@ -28,8 +32,9 @@ package struct BackupTarget {
         }
         if lstat(file, &status) == 0 {
             guard status.st_mode & S_IFMT == S_IFREG else {
+                let kind = status.st_mode & S_IFMT == S_IFLNK ? "a link" : "not a regular file"
                 throw StorageError(
-                    .fileError, "the backup cannot be written to '\(path)', which is not a regular file",
+                    .fileError, "the backup cannot be written to '\(path)', which is \(kind)",
                     hint: "name a file that does not exist yet")
             }
             guard overwriting else {
