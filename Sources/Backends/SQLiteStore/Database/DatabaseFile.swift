@@ -73,10 +73,10 @@ struct DatabaseFile {
         return held
     }
 
-    /// Throws for what is there and no regular file: SQLite would wait for the writer of a FIFO.
+    /// Throws for what is there and neither a file nor a folder: SQLite would wait for the writer of a FIFO.
     func requireRegular() throws(StorageError) {
         var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
+        guard stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else { return }
         throw StorageError(
             .storeUnavailable, "'\(path)' is not a regular file", hint: "move it away, or choose another 'path'")
     }
