@@ -114,11 +114,11 @@ import Testing
         try users.makeFile("\(open)/key", Data(repeating: 8, count: 32), 0o600, user)
         for (path, text, status) in [
             (group, "can be read by the members of group \(user.group)", Int32(0)),
-            ("\(open)/key", "can be replaced: others can write the folder", 2),
+            ("\(open)/key", "can be replaced: its group and others can write the folder", 2),
         ] {
             let ending = try users.run(
                 user, "-c", "stores.v.component=file", "-c", "stores.v.options.root=\(user.home)/v", "-c",
-                "stores.v.sealing.source=keyFile", "-c", "stores.v.sealing.from=\(path)", "-c", "domains.custom=v",
+                "stores.v.sealing.source=keyFile", "-c", "stores.v.sealing.path=\(path)", "-c", "domains.custom=v",
                 "doctor")
             #expect(ending.text.contains("the key file '\(path)' of store 'v' \(text)"), "\(ending.text)")
             #expect(ending.status == status, "\(ending.text)")

@@ -221,7 +221,13 @@ extension HostConfiguration {
 
     /// Held from reading a file until it is replaced, by whichever of its names it was opened.
     private static func lock(_ file: String) throws(StorageError) -> FileLock {
-        FileLock("\(try target(of: file)).lock")
+        let target = try target(of: file)
+        var status = stat()
+        if stat(target, &status) == 0, status.st_uid == geteuid() {
+            // The superuser may change a file of its own anywhere; the lock by itself makes none in a user's folder.
+            close(open("\(target).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW, 0o600))
+        }
+        return FileLock("\(target).lock")
     }
 
     private static func editedFile(

@@ -90,7 +90,7 @@ extension HostFile {
     static func requireOwnFolder(_ directory: DurableDirectory) throws(StorageError) {
         guard let owner = try directory.foreignOwner() else { return }
         throw StorageError(
-            .permissionDenied, "its folder is one of user \(owner), and this process runs as root",
+            .permissionDenied, "its folder belongs to user \(owner), and this process runs as root",
             hint: "run it as user \(owner), or set HOME to root's own folder")
     }
 
