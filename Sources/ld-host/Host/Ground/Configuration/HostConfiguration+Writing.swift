@@ -223,11 +223,9 @@ extension HostConfiguration {
     private static func lock(_ file: String) throws(StorageError) -> FileLock {
         let target = try target(of: file)
         var status = stat()
-        if stat(target, &status) == 0, status.st_uid == geteuid() {
-            // The superuser may change a file of its own anywhere; the lock by itself makes none in a user's folder.
-            close(open("\(target).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW, 0o600))
-        }
-        return FileLock("\(target).lock")
+        // The superuser may change a file of its own anywhere.
+        let isOwn = stat(target, &status) == 0 && status.st_uid == geteuid()
+        return FileLock("\(target).lock", isOfOwnFile: isOwn)
     }
 
     private static func editedFile(

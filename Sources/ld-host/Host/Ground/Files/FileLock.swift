@@ -17,12 +17,19 @@ package struct FileLock: Sendable {
     /// How long a use waits for others.
     let patience: Duration
 
+    /// Whether the lock is of a file that is this user's own, so that it may be made in another user's folder.
+    private let isOfOwnFile: Bool
+
     /// The lock of a path; a relative one starts at the current folder. Does not access the disk.
     ///
-    /// - Parameter patience: How long a use waits for others before it fails with `busy`.
-    package init(_ path: String, patience: Duration = .seconds(30)) {
+    /// - Parameters:
+    ///   - patience: How long a use waits for others before it fails with `busy`.
+    ///   - isOfOwnFile: Whether the lock is of a file that is this user's own. The superuser makes no other lock in the
+    ///     folder of a user, who could not take it.
+    package init(_ path: String, patience: Duration = .seconds(30), isOfOwnFile: Bool = false) {
         self.path = path
         self.patience = patience
+        self.isOfOwnFile = isOfOwnFile
     }
 
     /// Runs `body` while others may hold the lock shared, and nobody exclusively. May wait.
@@ -99,9 +106,7 @@ package struct FileLock: Sendable {
             switch errno {
             case EINTR: continue
             case ENOENT where creation == 0:
-                do throws(StorageError) { try HostFile.requireOwnFolder(folder()) } catch {
-                    throw StorageError(error.code, "'\(path)' cannot be made: \(error.message)", hint: error.hint)
-                }
+                if !isOfOwnFile { try requireOwnFolder() }
                 creation = O_CREAT
             case ENOENT where attempt < Self.attempts: try folder().make()
             case let code where !forWriting && (code == EACCES || code == EROFS):
@@ -111,6 +116,12 @@ package struct FileLock: Sendable {
             }
         }
         throw failure(ENOENT, "open")
+    }
+
+    private func requireOwnFolder() throws(StorageError) {
+        do throws(StorageError) { try HostFile.requireOwnFolder(folder()) } catch {
+            throw StorageError(error.code, "'\(path)' cannot be made: \(error.message)", hint: error.hint)
+        }
     }
 
     private func folder() throws(StorageError) -> DurableDirectory {
