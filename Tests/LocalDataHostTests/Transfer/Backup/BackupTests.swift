@@ -284,7 +284,7 @@ import Testing
         }
         for (place, part) in [
             (path, "exists"), (folder, "not a regular file"), ("\(folder)/pipe", "not a regular file"),
-            ("\(folder)/no/backup", "does not exist"), ("", "does not exist"), ("\(folder)/", "does not exist"),
+            ("\(folder)/no/backup", "does not exist"), ("", "names no file"), ("\(folder)/", "names no file"),
         ] {
             let error = try await StorageError.of {
                 try await router.backups.write(to: place, passphrase: Self.passphrase(), style: Self.style)
