@@ -40,6 +40,38 @@ import Testing
         _ = try users.shell(user, "chmod 700 \(folder)")
     }
 
+    @Test("a folder of the keychain that a user may not read hides no key ring from a backup")
+    func unreadableKeychain() throws {
+        let ending = try users.shell(
+            user,
+            """
+            cd "$HOME"; for a in encryptedFileSystem/a keychain:app/a; do printf 1 | ld-host set $a --stdin; done
+            chmod 0 "$(find "$HOME" -type d -name keychain@app)"; printf word > word
+            ld-host backup all --passphrase-fd 3 3< word; echo "status $?"
+            chmod 700 "$(find "$HOME" -type d -name keychain@app)"
+            ld-host rm encryptedFileSystem/a; ld-host restore all --passphrase-fd 3 3< word
+            ld-host get encryptedFileSystem/a
+            """)
+        #expect(ending.text.contains(" with 1 key ring and "), "\(ending.text)\(ending.errors)")
+        #expect(ending.text.contains("status 2\n") && ending.text.hasSuffix("1"), "\(ending.text)\(ending.errors)")
+        #expect(ending.errors.contains("keychain@app': permission denied"), "\(ending.errors)")
+    }
+
+    @Test("where nothing can be written, doctor says so; what can be read only is no problem")
+    func unwritablePlaces() throws {
+        let doctor = try users.shell(
+            user, "chmod 555 \"$HOME\"; ld-host doctor; echo \"status $?\"; chmod 755 \"$HOME\"")
+        #expect(doctor.text.contains(/\n!! +a folder of LocalData cannot be made: .* is missing, and .* be written/))
+        #expect(doctor.text.contains("status 2"), "\(doctor.text)")
+        let reading = try users.shell(
+            user,
+            "ld-host -c domains.custom=file set custom/a 1; mkdir -p \"$HOME/.local/state/localdata\"; "
+                + "find \"$HOME\" -type d | xargs chmod a-w; "
+                + "ld-host doctor; echo \"status $?\"; find \"$HOME\" -type d | xargs chmod u+w")
+        #expect(reading.text.contains(/\nok  .* can be read here, and not changed/), "\(reading.text)")
+        #expect(reading.text.contains("status 0"), "\(reading.text)")
+    }
+
     @Test(
         "in a user namespace that maps only the user, plugins load",
         .enabled(if: Users.mayMakeNamespaces, "the system lets no user make a namespace"),

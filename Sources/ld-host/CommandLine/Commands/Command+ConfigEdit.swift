@@ -75,7 +75,10 @@ extension Command {
         let variables: [String] = ["VISUAL", "EDITOR"]
         let names = variables.compactMap { getenv($0) }.map { String(cString: $0) }
         let editor = names.first { !$0.isEmpty } ?? "vi"
+        Interruption.begin()
+        defer { Interruption.cease() }
         let status = system("\(editor) \(PathText.shellQuoted(file))")
+        try Interruption.check("the file stays as it was")
         guard status != 0 else { return }
         // As wait(2) puts it.
         let ending =

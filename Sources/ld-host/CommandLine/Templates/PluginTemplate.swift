@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Glibc
 internal import LocalDataAPI
+internal import LocalDataHost
 
 /// The files of a new plugin's package.
 struct PluginTemplate: Sendable {
@@ -18,6 +19,8 @@ struct PluginTemplate: Sendable {
                 .fileError, "'\(folder)' is there already and is not an empty folder; nothing was written",
                 hint: "choose another name, or remove '\(folder)'")
         }
+        // Foundation makes nothing below a path that is not UTF-8.
+        _ = try HostFile.absolute(folder)
         var template = Array(".\(folder).XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw Self.failure("no folder can be made here") }
         let draft = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }

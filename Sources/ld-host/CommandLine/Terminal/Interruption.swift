@@ -15,6 +15,11 @@ enum Interruption {
         for number in signals where isSame(signal(number, noteSignal), SIG_IGN) { signal(number, SIG_IGN) }
     }
 
+    /// From now on, signals end the program at once again, as a person expects who is asked something.
+    static func cease() {
+        for number in signals where isSame(signal(number, SIG_DFL), SIG_IGN) { signal(number, SIG_IGN) }
+    }
+
     /// Ends the command if there was a signal.
     ///
     /// - Throws: `cancelled` with `what` is so now.

@@ -107,19 +107,29 @@ package struct RingList: Sendable {
     }
 
     /// All entries, ordered by service and account; empty if the store cannot list. May wait.
-    package func entries() throws(StorageError) -> [Entry] {
+    ///
+    /// - Parameter passingOver: Takes why some cannot be listed; `nil` if that is an error.
+    package func entries(passingOver: ((StorageError) -> Void)? = nil) throws(StorageError) -> [Entry] {
         guard open.store.abilities.enumeration != nil else { return [] }
-        var services: Set<String> = []
-        try open.store.forEachPlace {
-            if Self.holds($0) { services.insert($0.scope) }
-            return true
+        func pass(_ error: StorageError) throws(StorageError) {
+            guard let passingOver, error.code == .permissionDenied else { throw error }
+            passingOver(error)
         }
+        var services: Set<String> = []
+        do throws(StorageError) {
+            try open.store.forEachPlace {
+                if Self.holds($0) { services.insert($0.scope) }
+                return true
+            }
+        } catch { try pass(error) }
         var entries: [Entry] = []
         for service in services.sorted() {
-            for account in try accounts(of: service).sorted() {
-                guard let kind = try kind(of: service, account) else { continue }
-                entries.append(Entry(service: service, account: account, kind: kind))
-            }
+            do throws(StorageError) {
+                for account in try accounts(of: service).sorted() {
+                    guard let kind = try kind(of: service, account) else { continue }
+                    entries.append(Entry(service: service, account: account, kind: kind))
+                }
+            } catch { try pass(error) }
         }
         return entries
     }

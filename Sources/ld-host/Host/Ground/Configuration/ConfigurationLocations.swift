@@ -144,6 +144,10 @@ extension ConfigurationLocations {
     }
 
     private static func required(_ path: String, by who: String) throws(StorageError) -> ConfigurationDocument {
+        guard !path.isEmpty else {
+            throw StorageError(
+                .invalidConfiguration, "\(who) names no configuration: it is empty", hint: "name a file")
+        }
         if let document = try ConfigurationDocument(path: path) { return document }
         throw StorageError(
             .invalidConfiguration, "configuration \(path), named by \(who): expected a file, found none",

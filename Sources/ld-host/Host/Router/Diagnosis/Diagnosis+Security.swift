@@ -12,7 +12,7 @@ extension Diagnosis {
             let answering = snapshot.stores.filter { !silent.contains($0.settings.name) }
             return [provider(snapshot)] + answering.flatMap { stores($0, snapshot) }
                 + answering.flatMap { exposure(of: $0, snapshot) + keyFile(of: $0, snapshot) }
-                + [masterKeys(snapshot, besides: silent)]
+                + unwritable(answering, snapshot) + [masterKeys(snapshot, besides: silent)]
                 + absentPlaces(snapshot, besides: silent) + formerRings(snapshot, besides: silent) + journal(snapshot)
                 + answering.flatMap { abandonedBatches(in: $0, snapshot) }
                 + answering.flatMap { leftBehind(in: $0, snapshot) } + formerStores(snapshot)

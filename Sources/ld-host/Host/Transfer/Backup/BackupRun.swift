@@ -47,6 +47,7 @@ package struct BackupRun {
             guard !domains.contains("keychain") else { throw error }
             (rings, ringsLeftOut) = (nil, error)
         }
+        if let hidden = rings?.hidden { ringsLeftOut = hidden }
         holders = snapshot.places.holders(snapshot.settings.folders)
         let folders = rings?.places() ?? []
         for domain in (domains.isEmpty ? Array(snapshot.settings.routes.keys) : domains).sorted(by: Self.precedes) {
@@ -102,7 +103,9 @@ package struct BackupRun {
     ) throws(StorageError) -> BackupReport {
         var report = BackupReport(file: target.path)
         report.failures = leftOut.mapValues(\.message)
-        if let ringsLeftOut { report.failures["the key rings"] = ringsLeftOut.message }
+        if let ringsLeftOut {
+            report.failures[rings == nil ? "the key rings" : "some key rings"] = ringsLeftOut.message
+        }
         var expected = 0
         for source in sources {
             for (place, names) in source.places { try forEachName(names, in: place, of: source) { _ in expected += 1 } }
@@ -217,7 +220,7 @@ package struct BackupRun {
                 state.places = []
                 encoded = try state.encoded()
             } catch {
-                guard [.cannotOpen, .corrupt].contains(error.code) else { throw error }
+                guard [.cannotOpen, .corrupt, .permissionDenied].contains(error.code) else { throw error }
                 report.failures[item.description] = error.message
                 continue
             }
@@ -247,17 +250,21 @@ private final class FrozenStores {
 private struct BackupRings {
     let list: RingList
     let names: [(service: String, account: String)]
+    /// Why some of the list cannot be read, as a folder that this user may not read.
+    let hidden: StorageError?
 
     /// - Returns: `nil` if no store serves the keychain.
     init?(_ snapshot: RouterSnapshot) throws(StorageError) {
         guard snapshot.settings.routes["keychain"] != nil else { return nil }
         list = try snapshot.rings.list()
         var names: [String: (String, String)] = [:]
+        var hidden: StorageError?
         for (service, account) in [MasterRings.parts(of: snapshot.rings.current), MasterRings.parts(of: nil)]
-            + (try list.entries().filter { $0.kind == .ring }.map { ($0.service, $0.account) })
+            + (try list.entries { hidden = $0 }.filter { $0.kind == .ring }.map { ($0.service, $0.account) })
         {
             names["\(service)\0\(account)"] = (service, account)
         }
+        self.hidden = hidden
         let ordered = names.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map(\.value)
         self.names = ordered.map { (service: $0.0, account: $0.1) }
     }
