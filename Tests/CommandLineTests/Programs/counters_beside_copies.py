@@ -61,13 +61,14 @@ def run(*words, allowed=(0,)):
 
 
 def count(side, pipe, until, writes, seed):
-    """Counts until the round is over; keeps the time and value of each key's last write."""
+    """Counts until the round is over; keeps when each write began and was answered, and its value."""
     order = random.Random(seed)
     while not until.is_set():
         name = order.choice(KEYS)
         text = f"{int(pipe.get(name).split()[0]) + 1} {side} {seed}"
+        begun = time.time()
         pipe.set(name, text)
-        writes.append((name, time.time(), text))
+        writes.append((name, begun, time.time(), text))
     pipe.close()
 
 
@@ -94,14 +95,22 @@ def a_round(number, former, later, complaints):
         complaints.append(f"round {number}: refused: {moved.stderr}")
     for name in KEYS:
         found = run("get", f"userDefaults/{name}").stdout
-        last = sorted((time, text) for key, time, text in writes if key == name)
-        of_sides = [max((entry for entry in last if f" {side} " in entry[1]), default=None) for side in (former, later)]
-        if None in of_sides or abs(of_sides[0][0] - of_sides[1][0]) < CLOSE:
+        sides = []
+        for side in (former, later):
+            mine = [(begun, ended) for key, begun, ended, text in writes if key == name and f" {side} " in text]
+            # The store wrote the last one at some time between.
+            sides.append((max(begun for begun, _ in mine), max(ended for _, ended in mine)) if mine else None)
+        if None in sides:
+            continue
+        if sides[0][0] - sides[1][1] >= CLOSE:
+            winner = former
+        elif sides[1][0] - sides[0][1] >= CLOSE:
+            winner = later
+        else:
             continue
         # The last two writers of one store may have been answered in another order than they wrote.
-        winner = max(of_sides)[1].split()[1]
         if found.split()[1] != winner:
-            complaints.append(f"round {number}: {name} is '{found}'; the last ones: {of_sides}")
+            complaints.append(f"round {number}: {name} is '{found}'; the last ones of {former} and {later}: {sides}")
         if f"differs: userDefaults/{name}" in moved.stderr:
             complaints.append(f"round {number}: {name} is undecided: {moved.stderr}")
     # What a person would do with those that were written at the same time.
