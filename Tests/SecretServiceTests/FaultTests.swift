@@ -146,6 +146,17 @@ struct FaultTests {
         for _ in 0..<3 { #expect(try store.get(.secret("service", "user")) == Data("value".utf8)) }
     }
 
+    @Test("an item that a busy service overlooks once is not absent", arguments: ["get", "exists"])
+    func overlooks(call: String) throws {
+        let session = try Session(.fault("overlooking"))
+        let (store, address) = (try session.open(), StorageAddress.secret("service", "user"))
+        if call == "get" {
+            #expect(try store.get(address) == Data("value".utf8))
+        } else {
+            #expect(try store.exists(address))
+        }
+    }
+
     @Test(
         "GLib's warnings and settings do not affect the process or its standard error",
         arguments: ["nonsense", "mistyped", "silent"])

@@ -30,13 +30,17 @@ extension SecretStore {
         return Found(item: newest, others: Array(ranked.dropFirst()))
     }
 
-    /// Makes sure that an empty search result means that there is no item: some services hide locked items, and the
-    /// default collection may be another one than before.
+    /// Makes sure that an empty search result means that there is no item: some services hide locked items, the default
+    /// collection may be another one than before, and gnome-keyring, on a busy machine, has overlooked an item once.
     func checkAbsence(of attributes: [String: String], in collection: String, _ service: Service) throws {
         let hidesItems = try service.orMissing {
             try service.isLocked(collection) && service.items(in: collection).isEmpty
         }
         if hidesItems == true { throw Locked(path: collection) }
+        // All is tried again.
+        guard try service.items(with: attributes, in: collection)?.isEmpty != false else {
+            throw BusFailure.missingObject
+        }
         try checkDefault(collection, has: attributes, service)
     }
 

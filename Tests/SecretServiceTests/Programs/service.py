@@ -16,6 +16,7 @@ usage: service.py FAULT
     nonsense    returns secrets that cannot be decrypted
     mistyped    answers with the wrong types
     forgetful   forgets a session after its first use
+    overlooking finds an item only when it is asked for the second time
 """
 import os
 import sys
@@ -28,6 +29,7 @@ item = "/org/freedesktop/secrets/collection/login/1"
 prompt = "/org/freedesktop/secrets/prompt/p1"
 locked = fault in ("dismissing", "waiting", "vanishing", "stubborn")
 sessions = 0
+searches = 0
 spent = set()
 
 
@@ -45,7 +47,7 @@ def forget(message, session):
 
 
 def answer(message):
-    global sessions
+    global sessions, searches
     fields = message.header.fields
     method = fields.get(HeaderFields.member)
     path = fields.get(HeaderFields.path)
@@ -73,7 +75,9 @@ def answer(message):
     if method == "SearchItems" and path == "/org/freedesktop/secrets":
         return new_method_return(message, "aoao", ([], []))
     if method == "SearchItems":
-        return new_method_return(message, "ao", ([] if fault == "dies-late" else [item],))
+        searches += 1
+        isNone = fault == "dies-late" or fault == "overlooking" and searches == 1
+        return new_method_return(message, "ao", ([] if isNone else [item],))
     if method == "Get":
         return new_method_return(message, "v", (("b", locked),))
     if method == "GetSecret":
