@@ -63,6 +63,11 @@ import Testing
             user, "chmod 555 \"$HOME\"; ld-host doctor; echo \"status $?\"; chmod 755 \"$HOME\"")
         #expect(doctor.text.contains(/\n!! +a folder of LocalData cannot be made: .* is missing, and .* be written/))
         #expect(doctor.text.contains("status 2"), "\(doctor.text)")
+        #expect(doctor.text.contains("run: chmod u+wx "), "\(doctor.text)")
+        // Of a folder of the system, nobody is told to change the mode.
+        let elsewhere = try users.shell(user, "XDG_DATA_HOME=/usr/lib ld-host doctor; true")
+        #expect(elsewhere.text.contains("ask who may write there to make '/usr/lib/"), "\(elsewhere.text)")
+        #expect(!elsewhere.text.contains("chmod"), "\(elsewhere.text)")
         let reading = try users.shell(
             user,
             "ld-host -c domains.custom=file set custom/a 1; mkdir -p \"$HOME/.local/state/localdata\"; "

@@ -26,7 +26,10 @@ extension Diagnosis {
                     .access,
                     "\(subject) cannot be made: '\(path)' is missing, and '\(obstacle.path)' cannot be written to: "
                         + reason,
-                    hint: "make '\(obstacle.path)' writable, or set another place", isProblem: true)
+                    hint: (obstacle.isOwn
+                        ? "run: chmod u+wx \(PathText.shellQuoted(obstacle.path))"
+                        : "ask who may write there to make '\(path)' for you") + "; or set another place",
+                    isProblem: true)
         }
     }
 
@@ -35,6 +38,8 @@ extension Diagnosis {
         /// The path itself, or the first folder above it that exists.
         let path: String
         let code: Int32
+        /// Whether it is this user's, who may change its mode.
+        let isOwn: Bool
 
         /// Nothing if the path can be made or changed.
         init?(_ wanted: String) {
@@ -45,6 +50,8 @@ extension Diagnosis {
             }
             guard faccessat(AT_FDCWD, existing, W_OK, AT_EACCESS) != 0 else { return nil }
             (path, code) = (existing, errno)
+            var status = stat()
+            isOwn = stat(existing, &status) == 0 && status.st_uid == geteuid()
         }
     }
 }
