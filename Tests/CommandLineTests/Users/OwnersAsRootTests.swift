@@ -64,7 +64,7 @@ import Testing
         #expect(doctor.text.contains(/\n!! +a folder of LocalData cannot be made: .* is missing, and .* be written/))
         #expect(doctor.text.contains("status 2"), "\(doctor.text)")
         #expect(doctor.text.contains("run: chmod u+wx "), "\(doctor.text)")
-        // Of a folder of the system, nobody is told to change the mode.
+        // No advice names the mode of a folder of the system.
         let elsewhere = try users.shell(user, "XDG_DATA_HOME=/usr/lib ld-host doctor; true")
         #expect(elsewhere.text.contains("ask who may write there to make '/usr/lib/"), "\(elsewhere.text)")
         #expect(!elsewhere.text.contains("chmod"), "\(elsewhere.text)")
