@@ -104,9 +104,10 @@ let floors: [(folder: String, below: [String])] = [
     ("Sync", ["Ground"]),
     ("Sealing", ["Ground", "Plugins"]),
     ("Stores", ["Ground", "Plugins", "Sealing"]),
-    ("Migration", ["Ground", "Plugins", "Sync", "Sealing", "Stores"]),
-    ("Transfer", ["Ground", "Plugins", "Sync", "Sealing", "Stores", "Migration"]),
-    ("Router", ["Ground", "Plugins", "Sync", "Sealing", "Stores", "Migration", "Transfer"]),
+    ("Moving", ["Ground", "Plugins", "Sealing", "Stores"]),
+    ("Migration", ["Ground", "Plugins", "Sync", "Sealing", "Stores", "Moving"]),
+    ("Transfer", ["Ground", "Plugins", "Sync", "Sealing", "Stores", "Moving", "Migration"]),
+    ("Router", ["Ground", "Plugins", "Sync", "Sealing", "Stores", "Moving", "Migration", "Transfer"]),
 ]
 
 /// The target of a floor.

@@ -26,6 +26,6 @@ extension StorageRouter {
         let groups = try BatchSeals(changes, keychain: nil).whileSealing { (lent) throws(StorageError) in
             try StagedGroup.all(of: changes, lent)
         }
-        _ = try StagedBatch(snapshot: snapshot, groups: groups).decide()
+        _ = try StagedBatch.decided(snapshot, groups, [])
     }
 }

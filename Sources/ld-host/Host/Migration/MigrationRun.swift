@@ -23,15 +23,12 @@ struct MigrationRun: Sendable {
         if let row = page[migration.id], !isSuperseded {
             if let outcome = try await resume(row, in: &page) { return outcome }
         }
-        for _ in 0..<Self.attempts {
+        for _ in 0..<MoveLimits.attempts {
             do { return try await attempt(page, isSuperseded) } catch is RowChunk.Disturbed { continue }
         }
         throw MigrationError(
             .storageFailed, "its sources kept changing before '\(destination.address)' was written")
     }
-
-    /// The most attempts while other processes change the sources.
-    private static let attempts = 3
 
     private var trial: MigrationTrial {
         MigrationTrial(engine: engine, migration: migration, destination: destination, policy: policy)

@@ -1,5 +1,6 @@
 internal import HostGround
 internal import HostMigration
+internal import HostMoving
 internal import HostPlugins
 internal import HostStores
 internal import HostTransfer

@@ -5,9 +5,6 @@ package import LocalDataAPI
 
 /// Moves a value unchanged, in pieces, so that only some of them are in memory. Calls may wait.
 package struct LargeMove: Sendable {
-    /// The smallest size in bytes of a value that is moved this way.
-    package static let least: UInt64 = 1 << 20
-
     let source: SealedValue
     package let destination: SealedValue
 
@@ -22,7 +19,7 @@ package struct LargeMove: Sendable {
         let size = try key.open.repeating { () throws(StorageError) in
             try key.store.attributes(of: key.handle)?.size ?? 0
         }
-        return size > least ? Int(clamping: size) : nil
+        return size > MoveLimits.whole ? Int(clamping: size) : nil
     }
 
     /// Copies the value. It replaces the destination as a whole, unless `attributes` or `check` throws before.
@@ -65,14 +62,12 @@ package struct LargeMove: Sendable {
     ///
     /// - Returns: Whether the source is gone.
     package func settle(in open: OpenStore) throws(StorageError) -> Bool {
-        for _ in 0..<Self.attempts {
+        for _ in 0..<MoveLimits.attempts {
             guard try source.store.exists(source.handle) else { return true }
             if try removeSource(in: open) { return true }
         }
         return false
     }
-
-    private static let attempts = 3
 
     /// The same for a caller that blocks re-encryption of the source.
     func removeSourceWhileStanding(in open: OpenStore) throws(StorageError) -> Bool {
@@ -123,9 +118,14 @@ extension SealedValue {
     }
 
     /// The hash of the bytes in the store; `nil` if there is no value.
-    package func storedDigest() throws(StorageError) -> UInt64? {
+    package func storedDigest() throws(StorageError) -> UInt64? { try store.digest(of: handle) }
+}
+
+extension LoadedStore {
+    /// The hash of the bytes at a handle; `nil` if there is no value.
+    func digest(of handle: StoreHandle) throws(StorageError) -> UInt64? {
         var hash = StableHash.start
-        let isThere = try store.read(handle) {
+        let isThere = try read(handle) {
             StableHash.add($0, to: &hash)
             return true
         }

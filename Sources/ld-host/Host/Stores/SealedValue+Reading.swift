@@ -14,7 +14,7 @@ extension SealedValue {
     ) throws(StorageError) -> Bool {
         guard !layers.isEmpty else { return try store.read(handle, body) }
         guard verification == .whole else { return try pass(only: nil, body) != nil }
-        for _ in 0..<Self.attempts {
+        for _ in 0..<MoveLimits.readings {
             guard let verified = try pass(only: nil, { _ in true }) else { return false }
             if try pass(only: verified.outer.salt, body) != nil { return true }
         }
@@ -25,7 +25,7 @@ extension SealedValue {
 
     /// The header of the innermost envelope and the size of the value, once the whole value has been verified; `nil` if
     /// there is no value.
-    func verified() throws(StorageError) -> (header: EnvelopeHeader, size: Int)? {
+    package func verified() throws(StorageError) -> (header: EnvelopeHeader, size: Int)? {
         var size = 0
         let headers = try pass(only: nil) {
             size += $0.count
@@ -59,14 +59,12 @@ extension SealedValue {
     /// - Throws: `busy` if it was changed again and again while it was read.
     package func attributed() throws(StorageError) -> (value: Data, attributes: ValueAttributes)? {
         if store.abilities.conditional != nil { return try revisioned().map { ($0.data, $0.attributes) } }
-        for _ in 0..<Self.attempts {
+        for _ in 0..<MoveLimits.readings {
             guard let before = try attributes(), let value = try get() else { return nil }
             if try attributes() == before { return (value, before) }
         }
         throw StorageError(.busy, "the value was changed again and again while it was read", hint: "try again")
     }
-
-    private static let attempts = 16
 
     /// Reads and opens the value once.
     ///
@@ -79,7 +77,7 @@ extension SealedValue {
         only expected: Data?, deriving: Bool = true, _ body: (UnsafeRawBufferPointer) -> Bool
     ) throws(StorageError) -> (outer: EnvelopeHeader, inner: EnvelopeHeader)? {
         var keys: [FoundKey] = []
-        for _ in 0..<Self.attempts {
+        for _ in 0..<MoveLimits.readings {
             var missing: (layer: Int, header: EnvelopeHeader)?
             let headers = try pass(only: expected, deriving, keys, missing: &missing, body)
             guard let (layer, header) = missing else { return headers }

@@ -17,7 +17,7 @@ package struct SealedValue: Sendable {
     let owner: any AnyObject & Sendable
 
     /// Whether machines share its store.
-    var isSharedByMachines: Bool { store.abilities.lock != nil }
+    package var isSharedByMachines: Bool { store.abilities.lock != nil }
 
     /// The value, or `nil` if absent.
     package func get() throws(StorageError) -> Data? {
@@ -45,7 +45,7 @@ package struct SealedValue: Sendable {
 
     /// Opens the bytes that the store keeps, and returns the header of the innermost envelope too; `nil` without
     /// layers.
-    func opened(_ stored: Data) throws(StorageError) -> (value: Data, header: EnvelopeHeader?) {
+    package func opened(_ stored: Data) throws(StorageError) -> (value: Data, header: EnvelopeHeader?) {
         var (data, inner): (Data, EnvelopeHeader?) = (stored, nil)
         for layer in layers.reversed() {
             (data, inner) = try layer.envelope.open(data) { (header) throws(StorageError) in try layer.find(header) }

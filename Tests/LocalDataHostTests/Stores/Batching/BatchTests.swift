@@ -111,8 +111,8 @@ import Testing
             }
             groups.append(group)
         }
-        let intent = try StagedBatch(snapshot: snapshot, groups: groups).decide()
-        try StagedPlace(intent.id, in: groups[0].scope).publish(groups[0].addresses)
+        let batch = try #require(try StagedBatch.decided(snapshot, groups, []))
+        try StagedPlace(batch.intent.id, in: groups[0].scope).publish(groups[0].changes.count)
         #expect(try await values(router) == ["new", "old", "old", "old"])
     }
 
@@ -257,9 +257,7 @@ import Testing
             defer { open.store.release(handle) }
             var group = StagedGroup(AtomicScope(address.place, in: open))
             group.add(StorageChange(key: handle, value: Data("new".utf8)), at: address)
-            let entry = BatchIntent([group])
-            let intent = try journal.begin(kind: BatchIntent.kind, subject: entry.subject, payload: entry.encoded())
-            try group.stage(in: StagedPlace(intent.id, in: group.scope))
+            _ = try StagedBatch.staged(snapshot, [group])
         }
         #expect(home.files("data").keys.contains { $0.contains("localdata.batch/") })
         let other = try self.router(home)
@@ -299,18 +297,18 @@ import Testing
         let most = Dictionary(uniqueKeysWithValues: targets.map { ($0.resolved.scope, 1) })
         let restored = Data("\"restored\"".utf8)
         try await onIOThread { [targets] () throws(StorageError) in
-            func add(_ index: Int, to batch: StreamedBatch) throws(StorageError) {
+            func add(_ index: Int, to batch: StagedBatch) throws(StorageError) {
                 let (resolved, value) = targets[index]
                 try batch.add(restored, nil, to: value, at: resolved.address, in: resolved.open)
             }
-            try StreamedBatch.run(snapshot, most: most) { (batch) throws(StorageError) in
+            try StagedBatch.run(snapshot, most: most) { (batch) throws(StorageError) in
                 try add(0, to: batch)
                 // As another process does.
                 let changes = targets.map { BatchChange($0.resolved, value: $0.value, data: Data("\"other\"".utf8)) }
                 let groups = try BatchSeals(changes, keychain: nil).whileSealing { (lent) throws(StorageError) in
                     try StagedGroup.all(of: changes, lent)
                 }
-                try StagedBatch(snapshot: snapshot, groups: groups).run()
+                try StagedBatch.run(snapshot, groups)
                 try add(1, to: batch)
             } progress: { _ in
             }

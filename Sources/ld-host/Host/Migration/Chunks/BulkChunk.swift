@@ -30,11 +30,6 @@ struct BulkChunk {
         var isTorn = false
     }
 
-    /// The most bytes of all values but the last.
-    private static let mostBytes = 4 << 20
-    /// How often the same value may be changed by others while it is moved.
-    static let attempts = 3
-
     let ledger: BulkLedger
     let policy: MigrationConflictPolicy
     /// The values that are not brought any more.
@@ -81,7 +76,7 @@ struct BulkChunk {
             else {
                 most = max(1, content.count / 2)
                 conflicts += content.count == 1 ? 1 : 0
-                guard conflicts == Self.attempts, let name = names.first else { continue }
+                guard conflicts == MoveLimits.attempts, let name = names.first else { continue }
                 entry.pending.append(ledger.source.address(name))
                 entry.row.bulk = entry.row.bulk ?? BulkProgress(migration)
                 entry.row.bulk?.after = name
@@ -109,11 +104,11 @@ struct BulkChunk {
         _ names: ArraySlice<String>, _ sources: StoreView, _ destinations: StoreView, _ number: Int
     ) throws -> Content {
         var content = Content()
-        for name in names.prefix(ledger.chunkSize) where content.bytes < Self.mostBytes {
+        for name in names.prefix(ledger.chunkSize) where content.bytes < MoveLimits.bytes {
             let source = try ledger.source.key(name)
             let given = try source.readAttributes()
             // A large one is moved by itself, in pieces.
-            if content.count > 0, !migration.changesValues, given?.size ?? 0 > LargeMove.least { break }
+            if content.count > 0, !migration.changesValues, given?.size ?? 0 > MoveLimits.whole { break }
             content.count += 1
             guard let stored = try sources.read(source) else { continue }
             content.isTorn = try source.readAttributes() != given

@@ -40,7 +40,7 @@ extension BulkLedger {
             // What others change all the time keeps fewer values from being removed the fewer there are in a step.
             most = max(1, range.count / 2)
             conflicts += range.count == 1 ? 1 : 0
-            guard conflicts == BulkChunk.attempts else { continue }
+            guard conflicts == MoveLimits.attempts else { continue }
             record.items[next].flags.insert(.isLeft)
             entry.pending.append(source.address(migration.source.prefix + record.items[next].suffix))
             (next, conflicts) = (next + 1, 0)

@@ -12,8 +12,7 @@ package struct BulkLedger: Sendable {
     let source: BulkPlace
     let destination: BulkPlace
     let ledger: Ledger
-    /// The most values of a chunk: as many as take some tenths of a second, since others may wait for their turn; fewer
-    /// of sealed ones, which take more memory.
+    /// The most values of a chunk.
     let chunkSize: Int
     private let mark: String
 
@@ -26,9 +25,8 @@ package struct BulkLedger: Sendable {
         self.migration = migration
         self.source = source
         self.destination = destination
-        let isQuick = [source, destination].allSatisfy { [.memory, .disk].contains($0.open.store.properties.latency) }
-        let isPlain = source.isPlain && destination.isPlain
-        self.chunkSize = chunkSize ?? (isQuick && isPlain ? 4096 : 256)
+        let isSealed = !source.isPlain || !destination.isPlain
+        self.chunkSize = chunkSize ?? MoveLimits.values(source.open, destination.open, isSealed: isSealed)
         // What all of the range's names stand for.
         let address = "\(destination.address("\(destination.range.prefix)*"))"
         ledger = try Ledger(StoreAccess(snapshot: snapshot), of: address, in: destination.open)

@@ -19,9 +19,6 @@ struct PlainChunk {
         case unfit(Int)
     }
 
-    /// The most bytes of all names and values but the last.
-    private static let mostBytes = 4 << 20
-
     /// How many values of others are read to get to those that were written.
     private static let mostOthers = 4096
 
@@ -44,8 +41,8 @@ struct PlainChunk {
     func move(after: String?, _ entry: inout LedgerEntry) throws -> Outcome {
         try values.read(
             ledger.source, after: after, renaming: migration.destination.prefix, most: ledger.chunkSize,
-            mostBytes: Self.mostBytes,
-            largest: Int(LargeMove.least))
+            mostBytes: MoveLimits.bytes,
+            largest: Int(MoveLimits.whole))
         guard values.count > 0 else { return values.endsBeforeLarge ? .unfit(1) : .nothingLeft }
         for index in 0..<values.count where EnvelopeHeader.begins(values.value(index)) {
             throw StorageError.sealedOtherwise(
@@ -118,7 +115,7 @@ struct PlainChunk {
             (next, others) = (0, 0)
             try destination.open.store.forEachValue(
                 in: destination.namespace, prefix: destination.range.prefix,
-                after: after.map { migration.destinationName(of: $0) }, largest: Int(LargeMove.least)
+                after: after.map { migration.destinationName(of: $0) }, largest: Int(MoveLimits.whole)
             ) { given in
                 let order = Self.compare(given.name, values.newName(next))
                 guard order >= 0 else {

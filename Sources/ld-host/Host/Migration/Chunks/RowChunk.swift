@@ -124,11 +124,9 @@ struct RowChunk: Sendable {
     mutating func clean() throws {
         if row.state == .copying { return try finishCopy() }
         try verifyResumed()
-        for _ in 0..<Self.attempts where try removeSources() { return }
+        for _ in 0..<MoveLimits.attempts where try removeSources() { return }
         throw StorageError(.busy, "the old values of the migration '\(row.id)' kept changing", hint: "try again")
     }
-
-    private static let attempts = 3
 
     /// Reads back the sealed values of a run that ended before it did so: one that does not open keeps its sources.
     private mutating func verifyResumed() throws(StorageError) {

@@ -1,4 +1,5 @@
 internal import HostGround
+internal import HostMoving
 internal import HostPlugins
 internal import HostSealing
 internal import HostStores

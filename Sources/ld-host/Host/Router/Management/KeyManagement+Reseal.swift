@@ -1,3 +1,4 @@
+internal import HostMoving
 internal import HostSealing
 public import HostStores
 internal import LocalDataAPI
@@ -79,7 +80,7 @@ extension StorageRouter.KeyManagement {
             guard let work = try ResealIntent.take(scan, to: active, isNeeded: !stale.isEmpty) else { return report }
             var done = 0
             while done < stale.count {
-                for isResealed in try resealing.resealChunk(stale[done...]) {
+                for isResealed in try resealing.resealStep(stale[done...]) {
                     let finding = stale[done]
                     do throws(StorageError) {
                         let isDone = if let isResealed { isResealed } else { try resealing.reseal(finding) }

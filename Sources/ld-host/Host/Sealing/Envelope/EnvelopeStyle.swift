@@ -20,6 +20,15 @@ package struct EnvelopeStyle: Hashable, Sendable {
         self.chunkExponent = chunkExponent
     }
 
+    /// The style in a header. A slow derivation gets a new salt.
+    package init(_ header: EnvelopeHeader) {
+        switch header.derivation {
+        case .hkdf(let salt, let info): self.init(header.cipher, .hkdf(salt: salt, info: info))
+        case .pbkdf2(let iterations, _): self.init(header.cipher, .pbkdf2(iterations: iterations))
+        case .argon2id(let passes, let memory, _): self.init(header.cipher, .argon2id(passes: passes, memory: memory))
+        }
+    }
+
     /// The derivation with the salts that it needs.
     ///
     /// - Throws: `securityApplicationFailed` for a style that no reader accepts; what `random` throws.

@@ -3,27 +3,9 @@ package import HostGround
 internal import HostPlugins
 package import LocalDataAPI
 
-/// The journal's entry of a batch: which values it changes, and whether it is decided. It contains no value.
+/// The journal's entry of a batch: in which stores it changes how many values, and whether it is decided.
 package struct BatchIntent: Codable {
     package static let kind = "batch"
-
-    struct Change: Codable {
-        let domain: String
-        let scope: String
-        let directory: String?
-        let name: String
-
-        init(_ address: StorageAddress) {
-            domain = address.place.domain
-            scope = address.place.scope
-            directory = address.place.directory
-            name = address.name
-        }
-
-        var address: StorageAddress {
-            StorageAddress(StorageNamespace(domain: domain, scope: scope, directory: directory), name: name)
-        }
-    }
 
     struct Store: Codable {
         let name: String
@@ -31,10 +13,8 @@ package struct BatchIntent: Codable {
         let identity: UInt64
         /// See ``AtomicScope/directory``.
         let folder: String?
-        let changes: [Change]
-        /// The number of changes, if the staged records say where they belong and `changes` is empty; until the batch
-        /// is decided, the most that there can be. `nil` if `changes` lists them.
-        var staged: Int?
+        /// The number of changes; until the batch is decided, the most that there can be.
+        let count: Int
     }
 
     /// The most staged changes of a store.
@@ -44,21 +24,17 @@ package struct BatchIntent: Codable {
     var isDecided: Bool
     let stores: [Store]
 
-    init(_ groups: [StagedGroup]) {
-        isDecided = false
-        stores = groups.map { Store($0.scope, changes: $0.addresses.map { Change($0) }) }
-    }
-
-    /// The entry of a batch whose staged records say where they belong.
-    init(staged: [(scope: AtomicScope, count: Int)], isDecided: Bool) {
+    init(_ staged: [(scope: AtomicScope, count: Int)], isDecided: Bool) {
         self.isDecided = isDecided
-        stores = staged.map { Store($0.scope, changes: [], staged: $0.count) }
+        stores = staged.map { scope, count in
+            Store(name: scope.open.name, identity: scope.open.identity, folder: scope.directory, count: count)
+        }
     }
 
     /// - Throws: `corrupt` if the payload is not such an entry.
     init(_ payload: Data, of id: IntentID) throws(StorageError) {
         guard let entry = try? JSONDecoder().decode(Self.self, from: payload),
-            entry.stores.allSatisfy({ (0...Self.mostStaged).contains($0.staged ?? 0) })
+            entry.stores.allSatisfy({ (0...Self.mostStaged).contains($0.count) })
         else { throw StorageError(.corrupt, "the journal's entry \(id) of a batch is corrupt") }
         self = entry
     }
@@ -71,10 +47,9 @@ package struct BatchIntent: Codable {
 
     /// A description for people.
     var subject: String {
-        let count = stores.reduce(0) { $0 + ($1.staged ?? $1.changes.count) }
+        let count = stores.reduce(0) { $0 + $1.count }
         let names = Set(stores.map(\.name)).sorted().map { "'\($0)'" }.joined(separator: ", ")
-        return "a batch of \(isDecided || stores.allSatisfy { $0.staged == nil } ? "" : "up to ")\(count) changes in "
-            + names
+        return "a batch of \(isDecided ? "" : "up to ")\(count) changes in \(names)"
     }
 
     /// The journal of batches.
@@ -92,13 +67,5 @@ package struct BatchIntent: Codable {
                 .busy, "\(pending.subject) was interrupted and must be completed first",
                 hint: "the first use of its stores does that; if not, see: ld-host doctor")
         }
-    }
-}
-
-extension BatchIntent.Store {
-    init(_ scope: AtomicScope, changes: [BatchIntent.Change], staged: Int? = nil) {
-        self.init(
-            name: scope.open.name, identity: scope.open.identity, folder: scope.directory, changes: changes,
-            staged: staged)
     }
 }

@@ -58,12 +58,7 @@ package struct BatchRecovery {
         try whileAlone(groups.map(\.scope.open)) { () throws(StorageError) in
             for (scope, store) in groups {
                 let place = StagedPlace(intent.id, in: scope)
-                switch (entry.isDecided, store.staged) {
-                case (true, nil): try place.publish(store.changes.map(\.address))
-                case (true, let count?): try place.publishRecorded(count)
-                case (false, nil): try place.clear(store.changes.count)
-                case (false, let count?): try place.clearRecorded(atMost: count)
-                }
+                try entry.isDecided ? place.publish(store.count) : place.clear(atMost: store.count)
             }
         }
     }

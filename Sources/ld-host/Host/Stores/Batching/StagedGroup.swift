@@ -33,22 +33,4 @@ struct StagedGroup {
 
     /// Applies the changes, atomically if there are several, which requires a store with batches.
     func applyAtOnce() throws(StorageError) { try open.apply(changes) }
-
-    /// Stages the changes, for ``StagedPlace/publish(_:)``.
-    func stage(in place: StagedPlace) throws(StorageError) {
-        var staged: [StorageChange<StoreHandle>] = []
-        var handles: [HeldHandle] = []
-        for (index, change) in changes.enumerated() {
-            let handle = try place.handle(index)
-            let current = try open.store.get(change.key)
-            // A staged value that has expired would be taken for one that is in place.
-            let isExpired = change.attributes?.expires.map { $0 <= Moment.now } ?? false
-            let record = StagedRecord(value: isExpired ? nil : change.value, replaces: current)
-            staged.append(
-                StorageChange(
-                    key: handle.handle, value: record.encoded, attributes: isExpired ? nil : change.attributes))
-            handles.append(handle)
-        }
-        try withExtendedLifetime(handles) { () throws(StorageError) in try open.apply(staged) }
-    }
 }

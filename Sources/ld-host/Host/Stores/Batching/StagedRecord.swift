@@ -8,9 +8,10 @@ internal import LocalDataAPI
 ///
 /// One byte for the format (1), one for the kind of change (0 removes the value, 1 stores the bytes that follow, 2
 /// stores bytes that are staged on their own), one for whether there was a value, eight for that value's hash,
-/// little-endian, then the new value's bytes. Format 2 has the value's address in front of them: domain, scope, folder
-/// and name, each after its size of four bytes.
+/// little-endian, then the value's address: domain, scope, folder and name, each after its size of four bytes. The new
+/// value's bytes are the rest.
 struct StagedRecord: Equatable {
+    private static let form: UInt8 = 1
     private static let headerSize = 11
     /// The most bytes of an address with its sizes; the path of a folder is the longest part.
     private static let largestAddress = 16 << 10
@@ -21,14 +22,10 @@ struct StagedRecord: Equatable {
     let isBeside: Bool
     /// The hash of the value when the batch was decided; `nil` if there was none.
     let replaced: UInt64?
-    /// Where the value belongs; `nil` if the journal lists that.
-    let address: StorageAddress?
+    /// Where the value belongs.
+    let address: StorageAddress
 
-    init(value: Data?, replaces current: Data?) {
-        self.init(value: value, replaced: current.map { StableHash.of($0) }, address: nil)
-    }
-
-    init(value: Data?, isBeside: Bool = false, replaced: UInt64?, address: StorageAddress?) {
+    init(value: Data?, isBeside: Bool = false, replaced: UInt64?, address: StorageAddress) {
         self.value = value
         self.isBeside = isBeside
         self.replaced = replaced
@@ -38,9 +35,9 @@ struct StagedRecord: Equatable {
     /// - Throws: `corrupt` if the bytes are not a record.
     init(_ bytes: Data, at address: StorageAddress) throws(StorageError) {
         var header = ByteReader(.littleEndian, bytes.prefix(Self.headerSize + Self.largestAddress))
-        guard let form = header.number(UInt8.self), (1...2).contains(form),
+        guard header.number(UInt8.self) == Self.form,
             let kind = header.number(UInt8.self), kind <= 2, let hadValue = header.number(UInt8.self), hadValue <= 1,
-            let hash = header.number(UInt64.self), let belongs = Self.address(form, &header)
+            let hash = header.number(UInt64.self), let belongs = Self.address(&header)
         else {
             throw StorageError(
                 .corrupt, "the staged value of a batch at '\(address)' is damaged, or of a later version",
@@ -52,11 +49,8 @@ struct StagedRecord: Equatable {
         self.address = belongs.address
     }
 
-    /// The address of a record with its size; the outer `nil` if it is damaged.
-    private static func address(
-        _ form: UInt8, _ header: inout ByteReader
-    ) -> (address: StorageAddress?, size: Int)? {
-        guard form == 2 else { return (nil, 0) }
+    /// The address of a record with its size; `nil` if it is damaged.
+    private static func address(_ header: inout ByteReader) -> (address: StorageAddress, size: Int)? {
         var (texts, size): ([String], Int) = ([], 0)
         for _ in 0..<4 {
             guard let count = header.number(UInt32.self), let bytes = header.bytes(Int(count)),
@@ -72,13 +66,11 @@ struct StagedRecord: Equatable {
 
     var encoded: Data {
         let kind: UInt8 = isBeside ? 2 : value == nil ? 0 : 1
-        var header = ByteWriter(.littleEndian, [address == nil ? 1 : 2, kind, replaced == nil ? 0 : 1])
+        var header = ByteWriter(.littleEndian, [Self.form, kind, replaced == nil ? 0 : 1])
         header.add(replaced ?? 0)
-        if let address {
-            for text in [address.place.domain, address.place.scope, address.place.directory ?? "", address.name] {
-                header.add(UInt32(text.utf8.count))
-                header.add(text.utf8)
-            }
+        for text in [address.place.domain, address.place.scope, address.place.directory ?? "", address.name] {
+            header.add(UInt32(text.utf8.count))
+            header.add(text.utf8)
         }
         return Data(header.bytes) + (value ?? Data())
     }
@@ -97,10 +89,7 @@ struct StagedRecord: Equatable {
     /// Whether the value was corrupt when the batch was decided.
     var replacesCorrupt: Bool { replaced == Self.corrupt }
 
-    /// Whether the stored value is still the one that the change was made for. A later change by others comes after the
-    /// batch.
-    func stillReplaces(_ current: Data?) -> Bool { stillReplaces(hash: current.map { StableHash.of($0) }) }
-
-    /// The same for the hash of the stored value.
-    func stillReplaces(hash: UInt64?) -> Bool { hash == replaced }
+    /// Whether the stored value, with this hash, is still the one that the change was made for. A later change by others
+    /// comes after the batch.
+    func stillReplaces(_ hash: UInt64?) -> Bool { hash == replaced }
 }

@@ -62,7 +62,7 @@ package struct BatchRun {
                 }
                 return try view.apply(all[0].changes)
             }
-            return try StagedBatch(snapshot: snapshot, groups: all, views: views).run()
+            return try StagedBatch.run(snapshot, all, views: views)
         }
     }
 }

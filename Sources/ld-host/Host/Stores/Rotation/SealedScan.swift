@@ -8,7 +8,7 @@ package import LocalDataAPI
 package struct SealedScan: Sendable {
     /// One sealed value.
     package struct Finding: Sendable {
-        let open: OpenStore
+        package let open: OpenStore
         package let address: StorageAddress
         /// The header of the ring's envelope; authentic only once the value is opened.
         package let header: EnvelopeHeader
@@ -57,7 +57,7 @@ package struct SealedScan: Sendable {
     }
 
     /// The layers around the ring's envelope at an address, innermost first.
-    func outerLayers(_ address: StorageAddress, in open: OpenStore) -> [SealingLayer] {
+    package func outerLayers(_ address: StorageAddress, in open: OpenStore) -> [SealingLayer] {
         guard case .master = name, let sealing = open.sealing else { return [] }
         return [sealing.layer(for: address)]
     }

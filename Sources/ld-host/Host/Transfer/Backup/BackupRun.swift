@@ -170,7 +170,7 @@ package struct BackupRun {
         }
         do throws(StorageError) {
             guard let size = try value.attributes().map({ $0.size ?? 0 }) else { return false }
-            guard size > LargeMove.least else {
+            guard size > MoveLimits.whole else {
                 guard var found = try value.attributed() else { return false }
                 defer { found.value.resetBytes(in: 0..<found.value.count) }
                 keep(found.attributes)

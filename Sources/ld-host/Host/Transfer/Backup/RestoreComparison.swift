@@ -231,7 +231,7 @@ package final class RestoreComparison {
 
     /// The ring that is the current value of the backup.
     func state(_ item: BackupItem, _ reader: BackupReader) throws(StorageError) -> KeyRingState {
-        var (data, isWhole) = try reader.gather(atMost: LargeMove.least)
+        var (data, isWhole) = try reader.gather(atMost: MoveLimits.whole)
         defer { data.resetBytes(in: 0..<data.count) }
         guard isWhole,
             let state = try? data.withBuffer({ (bytes) throws(StorageError) in

@@ -35,7 +35,7 @@ package struct RestoreRun {
         try whileNoRingIsMade { () throws(StorageError) in
             try seals.whileSealing { (keys) throws(StorageError) in
                 let total = found.changes.values.reduce(0, +)
-                try StreamedBatch.run(snapshot, most: found.changes) { (batch) throws(StorageError) in
+                try StagedBatch.run(snapshot, most: found.changes) { (batch) throws(StorageError) in
                     try stage(in: batch, under: keys)
                 } progress: {
                     try? found.progress(StepProgress(step: "restoring", done: $0, total: total))
@@ -77,7 +77,7 @@ package struct RestoreRun {
         try snapshot.rings.ring(named: snapshot.rings.current).whileAlone { (_) throws(StorageError) in try body() }
     }
 
-    private func stage(in batch: StreamedBatch, under keys: BatchSeals.Keys) throws(StorageError) {
+    private func stage(in batch: StagedBatch, under keys: BatchSeals.Keys) throws(StorageError) {
         let reader = try BackupReader(found.file, found.crypto, key: found.key)
         _ = try reader.manifest()
         var index = 0
@@ -97,7 +97,7 @@ package struct RestoreRun {
     }
 
     private func stage(
-        _ item: BackupItem, _ index: Int, _ reader: BackupReader, in batch: StreamedBatch, under keys: BatchSeals.Keys
+        _ item: BackupItem, _ index: Int, _ reader: BackupReader, in batch: StagedBatch, under keys: BatchSeals.Keys
     ) throws(StorageError) {
         if item.kind == .ring { return try stage(ring: item, reader, in: batch, under: keys) }
         guard let open = found.destinations[item.domain]?.open else { return }
@@ -115,7 +115,7 @@ package struct RestoreRun {
         let lent = try target.keys(keys)
         let namesAddresses = RestoreComparison.namesAddresses(item)
         var (data, isWhole) = try content.gather(
-            atMost: namesAddresses ? RestoreComparison.largestEntry : LargeMove.least)
+            atMost: namesAddresses ? RestoreComparison.largestEntry : MoveLimits.whole)
         defer { data.resetBytes(in: 0..<data.count) }
         if namesAddresses {
             guard isWhole else { throw reader.damaged("\(item.description) is too large") }
@@ -151,7 +151,7 @@ package struct RestoreRun {
 
     /// Stages a ring, and its entry in the list.
     private func stage(
-        ring item: BackupItem, _ reader: BackupReader, in batch: StreamedBatch, under keys: BatchSeals.Keys
+        ring item: BackupItem, _ reader: BackupReader, in batch: StagedBatch, under keys: BatchSeals.Keys
     ) throws(StorageError) {
         guard let list = found.ringsOfKeychain else { return }
         var state = try found.state(item, reader)

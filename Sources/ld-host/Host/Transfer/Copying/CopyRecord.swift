@@ -148,7 +148,7 @@ extension StoreCopy {
             return try value.digest() == digest
         }
         return try whileSourceStands { () throws(StorageError) in
-            for _ in 0..<Self.attempts {
+            for _ in 0..<MoveLimits.attempts {
                 guard try value.store.exists(value.handle) else { return .gone }
                 guard try isUnchanged() else { return .changed }
                 if try value.remove(in: source, if: isUnchanged) { return .removed }

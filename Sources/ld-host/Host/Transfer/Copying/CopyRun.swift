@@ -111,7 +111,7 @@ package struct CopyRun {
         let all = some.filter { RingList.holds($0.0.place) } + some.filter { !RingList.holds($0.0.place) }
         var done = 0
         while done < all.count {
-            for outcome in try copyChunk(all[done...]) {
+            for outcome in try copyStep(all[done...]) {
                 let (address, expected) = all[done]
                 switch outcome {
                 case .success(let copied): note(address, copied)
@@ -124,19 +124,19 @@ package struct CopyRun {
         }
     }
 
-    /// Copies as many values as fit into a chunk, from the first one on.
+    /// Copies as many values as fit into a step, from the first one on.
     ///
-    /// - Returns: As ``StoreCopy/copyChunk(_:)``; at least one.
-    private func copyChunk(
+    /// - Returns: As ``StoreCopy/copyStep(_:)``; at least one.
+    private func copyStep(
         _ values: ArraySlice<(StorageAddress, StoreCopy.Expected)>
     ) throws(StorageError) -> [Result<StoreCopy.Copied, StorageError>?] {
-        guard copy.copiesChunks, let place = values.first?.0.place, copy.shared[place] == nil else { return [nil] }
+        guard copy.copiesInSteps, let place = values.first?.0.place, copy.shared[place] == nil else { return [nil] }
         var addresses: [StorageAddress] = []
         for (address, expected) in values.prefix(copy.mostValues) {
             guard case .nothing = expected, address.place == place, try !copy.isHostKey(address) else { break }
             addresses.append(address)
         }
-        return addresses.count > 1 ? try copy.copyChunk(addresses) : [nil]
+        return addresses.count > 1 ? try copy.copyStep(addresses) : [nil]
     }
 
     private mutating func note(_ address: StorageAddress, _ copied: StoreCopy.Copied) {
@@ -266,7 +266,7 @@ package struct CopyRun {
 
     /// Removes a value from the source. A value that changed since this run copied it is copied again first.
     private mutating func remove(_ address: StorageAddress) throws(StorageError) -> Bool {
-        for attempt in 1...Self.attempts {
+        for attempt in 1...MoveLimits.attempts {
             switch try copy.remove(address) {
             case .copied, .removed: return true
             case .gone:
@@ -275,7 +275,7 @@ package struct CopyRun {
                 return false
             case .changed: break
             }
-            guard attempt < Self.attempts, let digest = copied[address],
+            guard attempt < MoveLimits.attempts, let digest = copied[address],
                 case .copied(let newer) = try copy.copy(address, replacing: .value(digest))
             else { break }
             copied[address] = newer.digest
@@ -300,6 +300,4 @@ package struct CopyRun {
             }
         }
     }
-
-    private static let attempts = 4
 }

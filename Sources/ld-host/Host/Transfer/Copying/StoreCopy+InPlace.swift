@@ -40,7 +40,7 @@ extension StoreCopy {
     func sealInPlace(
         _ address: StorageAddress, _ from: SealedValue, _ target: SealedValue, _ found: ValueAttributes
     ) throws(StorageError) -> Outcome? {
-        if found.size ?? 0 > LargeMove.least { return try sealInPieces(address, from, target, found) }
+        if found.size ?? 0 > MoveLimits.whole { return try sealInPieces(address, from, target, found) }
         let view = try StoreView(AtomicScope(address.place, in: destination))
         guard let stored = try view.read(target), let attributes = try from.attributes() else { return .gone }
         if try destination.hasSealed(EnvelopeStart(stored)) { return try sealed(target) }

@@ -129,7 +129,7 @@ package struct StoreCopy: Sendable {
         try alone(address) { () throws(StorageError) in
             let from = try value(at: address, in: source)
             let target = try value(at: address, in: destination)
-            for _ in 0..<Self.attempts {
+            for _ in 0..<MoveLimits.attempts {
                 guard let attributes = try from.attributes() else { return .gone }
                 if let outcome = try attempt(address, from, target, attributes, expected) { return outcome }
             }
@@ -143,7 +143,7 @@ package struct StoreCopy: Sendable {
         _ expected: Expected
     ) throws(StorageError) -> Outcome? {
         if isShared(address) { return try sealInPlace(address, from, target, attributes) }
-        return attributes.size ?? 0 > LargeMove.least
+        return attributes.size ?? 0 > MoveLimits.whole
             ? try copyInPieces(address, from, target, attributes, expected)
             : try copyAtOnce(address, from, target, expected)
     }
@@ -260,7 +260,7 @@ package struct StoreCopy: Sendable {
                 guard try move.isInPlace() else { return false }
                 return try haveEqualAttributes(from, move.destination)
             }
-            for _ in 0..<Self.attempts {
+            for _ in 0..<MoveLimits.attempts {
                 if try from.remove(in: source, if: isInPlace) { return .removed }
                 if try !from.store.exists(from.handle) { return .gone }
                 guard try isInPlace() else { break }
@@ -273,7 +273,7 @@ package struct StoreCopy: Sendable {
     func withdraw(_ address: StorageAddress, _ copied: UInt64) throws(StorageError) {
         let target = try value(at: address, in: destination)
         try target.layers.whileStanding { () throws(StorageError) in
-            for _ in 0..<Self.attempts {
+            for _ in 0..<MoveLimits.attempts {
                 let view = try StoreView(AtomicScope(address.place, in: destination))
                 guard let stored = try view.read(target), try StableHash.of(target.open(stored)) == copied else {
                     return
@@ -282,8 +282,6 @@ package struct StoreCopy: Sendable {
             }
         }
     }
-
-    static let attempts = 3
 
     /// Blocks changes of the value at an address, where that is possible: for values that the source seals, and for
     /// rings.

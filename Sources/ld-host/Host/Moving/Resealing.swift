@@ -2,6 +2,7 @@ internal import FoundationEssentials
 internal import HostGround
 internal import HostPlugins
 package import HostSealing
+package import HostStores
 package import LocalDataAPI
 
 /// Re-encrypts values under a ring's active key: small ones of a namespace in chunks, others one by one. Each is
@@ -129,58 +130,23 @@ package struct Resealing: Sendable {
     }
 }
 
-extension EnvelopeStyle {
-    /// The style in a header. A slow derivation gets a new salt.
-    package init(_ header: EnvelopeHeader) {
-        switch header.derivation {
-        case .hkdf(let salt, let info): self.init(header.cipher, .hkdf(salt: salt, info: info))
-        case .pbkdf2(let iterations, _): self.init(header.cipher, .pbkdf2(iterations: iterations))
-        case .argon2id(let passes, let memory, _): self.init(header.cipher, .argon2id(passes: passes, memory: memory))
-        }
-    }
-}
-
-/// Re-encrypts many small values in one change of their store, which then waits for the disk only once.
+/// Re-encrypts many small values in one step.
 extension Resealing {
-    /// The most values and bytes in a chunk. It takes some tenths of a second, because others wait meanwhile to seal.
-    private static let mostValues = 1024
-    private static let mostBytes = 4 << 20
-
-    /// A value that is being re-encrypted.
-    private struct Move {
-        let index: Int
-        let writer: SealedValue
-        var data: Data
-        /// The store's and the envelope's attributes.
-        let kept: ValueAttributes
-        let sealed: ValueAttributes
-
-        mutating func clear() { data.resetBytes(in: 0..<data.count) }
-    }
-
-    /// Re-encrypts a chunk of values: all that can be re-encrypted in this way, or none.
+    /// Re-encrypts the first of some values: all that can be re-encrypted in this way, or none.
     ///
-    /// - Returns: For each examined value, from the first on and at least for that one, whether it was re-encrypted.
-    ///   `nil` for values to be re-encrypted one by one, which reports the cause: they are large, cannot be opened,
-    ///   need a slow derivation, or another process intervened.
-    package func resealChunk(_ findings: ArraySlice<SealedScan.Finding>) throws(StorageError) -> [Bool?] {
+    /// - Returns: As ``MovingStep/move(_:reading:_:)``: `true` for each that was re-encrypted.
+    package func resealStep(_ findings: ArraySlice<SealedScan.Finding>) throws(StorageError) -> [Bool?] {
         guard let first = findings.first else { return [] }
-        let chunk = findings.prefix(Self.mostValues).prefix { goesAlong($0, with: first) }
-        guard chunk.count > 1 else { return [nil] }
+        let most = MoveLimits.values(first.open, first.open, isSealed: true)
+        let step = findings.prefix(most).prefix { goesAlong($0, with: first) }
+        guard step.count > 1 else { return [nil] }
         return try whileNobodySeals(with: first.ring) { (active) throws(StorageError) in
-            var moves: [Move] = []
-            defer { for index in moves.indices { moves[index].clear() } }
-            var outcomes: [Bool?] = []
-            var bytes = 0
-            let view = try StoreView(AtomicScope(first.address.place, in: first.open))
-            for finding in chunk where bytes < Self.mostBytes {
-                outcomes.append(nil)
-                guard let move = try? move(outcomes.count - 1, finding, view, active) else { continue }
-                bytes += move.data.count
-                moves.append(move)
+            try MovingStep(to: AtomicScope(first.address.place, in: first.open)).move(step) {
+                (finding, view) throws(StorageError) in
+                try item(finding, view, active)
+            } _: { _, _ in
+                true
             }
-            if isWritten(moves, view) { for move in moves { outcomes[move.index] = true } }
-            return outcomes
         }
     }
 
@@ -189,38 +155,17 @@ extension Resealing {
             && finding.open.store.abilities.transactions != nil && !finding.header.derivation.isSlow
     }
 
-    /// Reads a value to re-encrypt; `nil` for one that must be handled on its own.
-    private func move(
-        _ index: Int, _ finding: SealedScan.Finding, _ view: StoreView, _ active: KeyRingState.Entry
-    ) throws(StorageError) -> Move? {
+    private func item(
+        _ finding: SealedScan.Finding, _ view: StoreView, _ active: KeyRingState.Entry
+    ) throws(StorageError) -> MovingStep.Item? {
         let reader = try reader(of: finding)
-        guard let kept = try keptAttributes(of: reader), kept.size ?? .max <= LargeMove.least,
+        guard let kept = try keptAttributes(of: reader), kept.size ?? .max <= MoveLimits.whole,
             let stored = try view.read(reader), try keptAttributes(of: reader) == kept
         else { return nil }
         let (data, header) = try reader.opened(stored)
         guard let header, isStale(header, active: active.id) else { return nil }
-        return Move(
-            index: index, writer: try writer(of: finding, header, under: active), data: data, kept: kept,
-            sealed: header.attributes)
-    }
-
-    /// Seals the values and stores them; `false` if that fails, and then nothing has changed.
-    private func isWritten(_ moves: [Move], _ view: StoreView) -> Bool {
-        guard moves.count > 1, let first = moves.first?.writer else { return false }
-        do throws(StorageError) {
-            // The same keys for all: one namespace has one ring for its values.
-            return try first.layers.whileSealing(in: first.place) { (keys) throws(StorageError) in
-                var changes: [StorageChange<StoreHandle>] = []
-                for move in moves {
-                    let value = try move.writer.sealed(move.data, under: keys, attributes: move.sealed)
-                    changes.append(StorageChange(key: move.writer.handle, value: value, attributes: move.kept))
-                }
-                return try view.apply(changes)
-            }
-        } catch {
-            // Re-encrypting one by one reports the error with the value that it concerns.
-            return false
-        }
+        return MovingStep.Item(
+            to: try writer(of: finding, header, under: active), data, kept: kept, sealed: header.attributes)
     }
 }
 
