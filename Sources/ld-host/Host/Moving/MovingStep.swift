@@ -60,7 +60,8 @@ package struct MovingStep {
     /// Seals the values and stores them; `false` if that fails, and then nothing has changed. Moving them one by one
     /// reports the error with the value that it concerns.
     private func write(_ items: [Item], _ view: StoreView) -> Bool {
-        guard let first = items.first?.target else { return false }
+        // One by itself needs no transaction.
+        guard items.count > 1, let first = items.first?.target else { return false }
         do throws(StorageError) {
             // One namespace has one ring for its values, so the keys are the same for all.
             return try first.layers.whileSealing(in: first.place) { (keys) throws(StorageError) in

@@ -46,10 +46,12 @@ package struct BatchIntent: Codable {
     }
 
     /// A description for people.
-    var subject: String {
+    ///
+    /// - Parameter isExact: Whether there are not fewer changes.
+    func subject(isExact: Bool) -> String {
         let count = stores.reduce(0) { $0 + $1.count }
         let names = Set(stores.map(\.name)).sorted().map { "'\($0)'" }.joined(separator: ", ")
-        return "a batch of \(isDecided ? "" : "up to ")\(count) changes in \(names)"
+        return "a batch of \(isExact ? "" : "up to ")\(count) changes in \(names)"
     }
 
     /// The journal of batches.

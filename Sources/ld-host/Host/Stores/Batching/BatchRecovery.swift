@@ -72,7 +72,8 @@ package struct BatchRecovery {
         if let slot = snapshot.slot(ofStore: store.name) { _ = try slot.openIfNeeded() }
         throw StorageError(
             .storeUnavailable,
-            "\(entry.subject) was interrupted, and the store '\(store.name)' is no longer configured as before",
+            "\(entry.subject(isExact: entry.isDecided)) was interrupted, and the store '\(store.name)' is no longer "
+                + "configured as before",
             hint: "configure it again, under any name, so that the batch can be completed")
     }
 

@@ -56,7 +56,7 @@ package final class StagedBatch {
     /// Stages the changes of a batch.
     static func staged(_ snapshot: RouterSnapshot, _ groups: [StagedGroup]) throws(StorageError) -> StagedBatch {
         let most = Dictionary(uniqueKeysWithValues: groups.map { ($0.scope, $0.changes.count) })
-        let batch = try StagedBatch(snapshot, most)
+        let batch = try StagedBatch(snapshot, most, isExact: true)
         do throws(StorageError) {
             for group in groups { try batch.add(group) }
             try batch.flush()
@@ -101,7 +101,7 @@ package final class StagedBatch {
     ) throws(StorageError) {
         let lock = Self.lock(snapshot)
         let before = try lock.exclusive { (file) throws(StorageError) in try file.number() }
-        let batch = try StagedBatch(snapshot, most)
+        let batch = try StagedBatch(snapshot, most, isExact: false)
         var isDeciding = false
         do throws(StorageError) {
             // Others decide their batches meanwhile: staging takes long.
@@ -129,7 +129,10 @@ package final class StagedBatch {
         }
     }
 
-    private init(_ snapshot: RouterSnapshot, _ most: [AtomicScope: Int]) throws(StorageError) {
+    /// - Parameter isExact: Whether there are as many changes as there can be at most.
+    private init(
+        _ snapshot: RouterSnapshot, _ most: [AtomicScope: Int], isExact: Bool
+    ) throws(StorageError) {
         self.snapshot = snapshot
         self.most = most.map { ($0.key, $0.value) }.sorted {
             ($0.scope.open.name, $0.scope.directory ?? "") < ($1.scope.open.name, $1.scope.directory ?? "")
@@ -137,7 +140,7 @@ package final class StagedBatch {
         let entry = BatchIntent(self.most, isDecided: false)
         AbandonedBatch.warn(of: self.most.map(\.scope), snapshot)
         let intent = try BatchIntent.journal(snapshot.settings).begin(
-            kind: BatchIntent.kind, subject: entry.subject, payload: entry.encoded())
+            kind: BatchIntent.kind, subject: entry.subject(isExact: isExact), payload: entry.encoded())
         self.intent = intent
         groups = most.reduce(into: [:]) { $0[$1.key] = Group($1.key, intent.id) }
     }
