@@ -85,6 +85,7 @@ let backendTargets: [Target] = backends.map { plugin in
         dependencies: dependencies,
         path: "Sources/Backends/\(plugin)",
         exclude: (linkable.contains(plugin) ? ["Plugin"] : []) + (library.map { [$0] } ?? []),
+        packageAccess: false,
         swiftSettings: settings)
 }
 
@@ -93,6 +94,7 @@ let entryTargets: [Target] = linkable.sorted().map { plugin in
         name: entry(of: plugin),
         dependencies: ["LocalDataPluginAPI", .byName(name: plugin)],
         path: "Sources/Backends/\(plugin)/Plugin",
+        packageAccess: false,
         swiftSettings: settings)
 }
 

@@ -3,7 +3,7 @@ internal import LocalDataPluginAPI
 import Synchronization
 
 /// An open transaction: the states of the files that it has read, and its changes, in memory.
-package final class FileTransaction: Sendable {
+public final class FileTransaction: Sendable {
     /// A staged change.
     enum Staged {
         case set([UInt8], FileAttribute?)

@@ -1,6 +1,6 @@
 import DurableFiles
-package import FoundationEssentials
-package import LocalDataPluginAPI
+public import FoundationEssentials
+public import LocalDataPluginAPI
 import Synchronization
 
 /// Carries records in a folder that another program copies between machines, such as Syncthing or rclone, or that they
@@ -24,8 +24,8 @@ import Synchronization
 ///   that published them reads from the beginning: then its next segment is a base, and the engine publishes what the
 ///   transport has lost.
 /// - **Unmounting.** An unmounted folder is usually an empty one: name an entry of the folder as `marker` to notice it.
-package final class FolderSync: SyncTransport {
-    package static let component = ComponentInfo(
+public final class FolderSync: SyncTransport {
+    public static let component = ComponentInfo(
         id: "folder", summary: "carries changes in a folder that a program copies between devices",
         options: [
             .path("folder", required: true, help: "the folder that the devices share"),
@@ -37,7 +37,7 @@ package final class FolderSync: SyncTransport {
 
     /// The most bytes of a record's content.
     static let largestContent = 16 << 20
-    package let largestRecord = FolderSync.largestContent
+    public let largestRecord = FolderSync.largestContent
 
     let folder: SharedFolder
     private let settings: Publisher.Settings
@@ -49,7 +49,7 @@ package final class FolderSync: SyncTransport {
     private let cancellations = Atomic<Int>(0)
 
     /// - Throws: `invalidOptions`; `permissionDenied` if this is the superuser and the folder belongs to another user.
-    package convenience init(options: ComponentOptions, host: HostServices) throws {
+    public convenience init(options: ComponentOptions, host: HostServices) throws {
         let segment = try options.integer("segment", in: 4096...(1 << 30))
         try self.init(options: options, host: host, settings: Publisher.Settings(segment: Int(segment)))
     }
@@ -78,7 +78,7 @@ package final class FolderSync: SyncTransport {
         watch = SharedFolderWatch(folder, poll: Int(poll)) { [log] in log(.warning, Self.component.id, $0) }
     }
 
-    package func publish(_ records: [SyncRecord]) throws {
+    public func publish(_ records: [SyncRecord]) throws {
         guard let writer = records.first?.writer else { return }
         for record in records {
             guard record.writer == writer else {
@@ -94,7 +94,7 @@ package final class FolderSync: SyncTransport {
         try publish(records.map { Batch.Change(kind: .put, name: $0.name, content: $0.content) }, of: writer)
     }
 
-    package func remove(_ names: [String], of writer: String) throws {
+    public func remove(_ names: [String], of writer: String) throws {
         if names.isEmpty { return }
         try publish(names.map { Batch.Change(kind: .remove, name: $0, content: Data()) }, of: writer)
     }
@@ -124,7 +124,7 @@ package final class FolderSync: SyncTransport {
         }
     }
 
-    package func fetch(since position: Data?, _ body: (SyncRecord) -> Bool) throws -> Data {
+    public func fetch(since position: Data?, _ body: (SyncRecord) -> Bool) throws -> Data {
         var start = FolderPosition()
         if let position {
             guard let read = FolderPosition(position) else { throw lost("the position is damaged") }
@@ -155,11 +155,11 @@ package final class FolderSync: SyncTransport {
         StorageError(.positionLost, "\(problem), so reading of '\(folder.path)' cannot resume there")
     }
 
-    package func subscribe(_ notify: @escaping @Sendable (SyncNotice) -> Void) throws -> FolderSubscription {
+    public func subscribe(_ notify: @escaping @Sendable (SyncNotice) -> Void) throws -> FolderSubscription {
         try StorageError.reaching { try watch.subscribe(notify) }
     }
 
-    package func unsubscribe(_ subscription: FolderSubscription) { watch.unsubscribe(subscription) }
+    public func unsubscribe(_ subscription: FolderSubscription) { watch.unsubscribe(subscription) }
 
-    package func cancel() { cancellations.add(1, ordering: .acquiringAndReleasing) }
+    public func cancel() { cancellations.add(1, ordering: .acquiringAndReleasing) }
 }

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-package import LocalDataPluginAPI
+public import LocalDataPluginAPI
 internal import Synchronization
 
 /// Keeps values in memory for the life of the process. The smallest real store, and the model for others.
@@ -159,5 +159,5 @@ extension MemoryStore: ExpiringBackend {
 
 extension Plugin.Component {
     /// The store, for a plugin and for programs that link it.
-    package static var memoryStore: Plugin.Component { .storage(MemoryStore.self) }
+    public static var memoryStore: Plugin.Component { .storage(MemoryStore.self) }
 }

@@ -1,5 +1,5 @@
-package import FoundationEssentials
-package import LocalDataPluginAPI
+public import FoundationEssentials
+public import LocalDataPluginAPI
 internal import Synchronization
 
 /// Carries records through a key-value bucket of a NATS server with JetStream.
@@ -13,11 +13,11 @@ internal import Synchronization
 /// - **Durability.** A record is published when the server has acknowledged it. Whether the server syncs before that is
 ///   a matter of its configuration, which no client can see; see ``ServerAdvice``.
 /// - **Positions.** A position is the identity of the stream with a sequence in it; see ``StreamPosition``.
-package final class NATSSync: SyncTransport {
-    package static let component = ComponentInfo(
+public final class NATSSync: SyncTransport {
+    public static let component = ComponentInfo(
         id: "nats", summary: "carries records through a NATS server with JetStream", options: NATSOptions.list)
 
-    package let largestRecord: Int
+    public let largestRecord: Int
     let options: NATSOptions
     let names: BucketNames
     let links: Links
@@ -27,7 +27,7 @@ package final class NATSSync: SyncTransport {
     /// Opens the transport; does not connect yet.
     ///
     /// - Throws: `invalidOptions` for options that make no sense or are not safe.
-    package init(options: ComponentOptions, host: HostServices) throws {
+    public init(options: ComponentOptions, host: HostServices) throws {
         let options = try NATSOptions(options)
         self.options = options
         largestRecord = options.largestRecord
@@ -38,14 +38,14 @@ package final class NATSSync: SyncTransport {
 
     deinit { links.close() }
 
-    package func publish(_ records: [SyncRecord]) throws {
+    public func publish(_ records: [SyncRecord]) throws {
         for record in records { try check(record) }
         try session("publishing") { session throws(StorageError) in
             try Publication(records, names).run(session, links)
         }
     }
 
-    package func remove(_ removed: [String], of writer: String) throws {
+    public func remove(_ removed: [String], of writer: String) throws {
         try session("removing records") { session throws(StorageError) in
             // Only what is there now: a removal that arrives late must not take away a later record.
             let last = try session.info(names).last
@@ -59,21 +59,21 @@ package final class NATSSync: SyncTransport {
         }
     }
 
-    package func fetch(since position: Data?, _ body: (SyncRecord) -> Bool) throws -> Data {
+    public func fetch(since position: Data?, _ body: (SyncRecord) -> Bool) throws -> Data {
         try session("fetching", warns: position == nil) { session throws(StorageError) in
             try Retrieval(session, names).run(since: position, body)
         }
     }
 
-    package func subscribe(_ notify: @escaping @Sendable (SyncNotice) -> Void) throws -> Subscriber {
+    public func subscribe(_ notify: @escaping @Sendable (SyncNotice) -> Void) throws -> Subscriber {
         let subscriber = Subscriber(notify)
         try watch.add(subscriber)
         return subscriber
     }
 
-    package func unsubscribe(_ subscription: Subscriber) { watch.remove(subscription) }
+    public func unsubscribe(_ subscription: Subscriber) { watch.remove(subscription) }
 
-    package func cancel() {
+    public func cancel() {
         for call in calls.withLock({ Array($0.values) }) { call.fail(StorageError(.cancelled)) }
     }
 

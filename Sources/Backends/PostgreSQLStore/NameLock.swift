@@ -4,7 +4,7 @@ internal import ServerAccess
 internal import Synchronization
 
 /// A lock that is held by a connection. Behind a pooler a transaction holds it, because nothing else is the link's own.
-package final class NameLock: Sendable {
+public final class NameLock: Sendable {
     private let link: Mutex<ServerLink?>
     private let number: Int64
 

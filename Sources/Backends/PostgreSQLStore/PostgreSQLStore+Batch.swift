@@ -1,10 +1,10 @@
 internal import DurableFiles
 internal import FoundationEssentials
 internal import Glibc
-package import LocalDataPluginAPI
+public import LocalDataPluginAPI
 
 extension PostgreSQLStore: BatchBackend {
-    package func apply(_ changes: [StorageChange<PostgreSQLKey>]) throws {
+    public func apply(_ changes: [StorageChange<PostgreSQLKey>]) throws {
         guard let first = changes.first else { return }
         for change in changes { try check(change.value?.count ?? 0) }
         // In one order for all, so that two batches do not wait for each other.
@@ -60,7 +60,7 @@ extension PostgreSQLKey {
 }
 
 extension PostgreSQLStore: BulkBackend {
-    package func forEachValue(
+    public func forEachValue(
         in place: StorageNamespace, prefix: String, after: String?, largest: Int, _ body: Taker
     ) throws {
         var range = NameRange(prefix: prefix, after: after)
@@ -100,7 +100,7 @@ extension PostgreSQLStore: BulkBackend {
         return body(name, content.bytes, attributes, mark)
     }
 
-    package func apply(_ changes: BulkChanges) throws -> [Int] {
+    public func apply(_ changes: BulkChanges) throws -> [Int] {
         var writes: [Write] = []
         writes.reserveCapacity(changes.count)
         let revisions = Revision.several(changes.count)

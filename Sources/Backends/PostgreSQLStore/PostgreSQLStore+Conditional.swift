@@ -1,11 +1,11 @@
-package import LocalDataPluginAPI
+public import LocalDataPluginAPI
 
 extension PostgreSQLStore: ConditionalBackend {
-    package func get(_ key: PostgreSQLKey, _ deliver: (UInt64, ValueAttributes, RawSpan) -> Void) throws -> Bool {
+    public func get(_ key: PostgreSQLKey, _ deliver: (UInt64, ValueAttributes, RawSpan) -> Void) throws -> Bool {
         try value(key, .describedValue) { deliver(UInt64(bitPattern: $0.revision), $0.attributes, $1) } != nil
     }
 
-    package func set(
+    public func set(
         _ key: PostgreSQLKey, to value: RawSpan, attributes: ValueAttributes?, if condition: WriteCondition
     ) throws -> UInt64? {
         try check(value.byteCount)
@@ -16,7 +16,7 @@ extension PostgreSQLStore: ConditionalBackend {
         return changed.failed.isEmpty ? UInt64(bitPattern: changed.revision) : nil
     }
 
-    package func remove(_ key: PostgreSQLKey, ifRevision revision: UInt64) throws -> Bool {
+    public func remove(_ key: PostgreSQLKey, ifRevision revision: UInt64) throws -> Bool {
         let condition = Write.Condition.revision(Int64(bitPattern: revision))
         return try change([Write(key, .remove, if: condition)], "removing '\(key.address)'").failed.isEmpty
     }

@@ -1,8 +1,8 @@
-package import LocalDataPluginAPI
+public import LocalDataPluginAPI
 
 /// Values expire by the server's clock, which is one for all who share it.
 extension PostgreSQLStore: ExpiringBackend {
-    package func discard(_ key: PostgreSQLKey) throws {
+    public func discard(_ key: PostgreSQLKey) throws {
         if pool.options.isFrozen { return }
         // May be repeated: it removes only what counts as absent.
         try pool.read("discarding '\(key.address)'") { link, deadline in
@@ -13,7 +13,7 @@ extension PostgreSQLStore: ExpiringBackend {
         }
     }
 
-    package func sweep(_ place: StorageNamespace?, limit: Int) throws -> Int {
+    public func sweep(_ place: StorageNamespace?, limit: Int) throws -> Int {
         if pool.options.isFrozen { return 0 }
         return try pool.read("removing expired values") { link, deadline in
             var parameter = Parameter.null
@@ -28,7 +28,7 @@ extension PostgreSQLStore: ExpiringBackend {
         }
     }
 
-    package func forEachExpired(in place: StorageNamespace, _ body: (String) -> Bool) throws {
+    public func forEachExpired(in place: StorageNamespace, _ body: (String) -> Bool) throws {
         var range = NameRange(prefix: "", after: nil)
         while try passNames(.expired, in: place, &range, limit: Self.page, body) {}
     }

@@ -14,7 +14,7 @@ struct LentName: ValueName {
 }
 
 /// A resolved address: its namespace, and the name's bytes, ready to be bound.
-package final class SQLiteKey: ValueName, Sendable {
+public final class SQLiteKey: ValueName, Sendable {
     let place: DatabasePlace
     nonisolated(unsafe) let name: UnsafeRawBufferPointer
 

@@ -88,7 +88,7 @@ extension SecretStore {
             throw BusFailure.missingObject
         }
         let old = attributes[ItemAttributes.kept]
-        if !(old ?? "{}").hasBytes(of: kept) {
+        if !(old ?? "{}").utf8.elementsEqual(kept.utf8) {
             attributes[ItemAttributes.kept] = kept
             try service.setAttributes(of: found.item, to: attributes)
         }

@@ -1,6 +1,6 @@
 internal import CSecret
 internal import Glibc
-package import LocalDataPluginAPI
+public import LocalDataPluginAPI
 
 /// Keeps values in the desktop's keyring: gnome-keyring, KWallet, KeePassXC or any other service that implements
 /// org.freedesktop.secrets, over libsecret.
@@ -21,12 +21,12 @@ package import LocalDataPluginAPI
 /// without a bus or a service, or when a read lost it; `timedOut` for a service that does not answer, for a prompt that
 /// nobody answers, and for a change whose service ended meanwhile; `cancelled` for a dismissed prompt; `keychainError`
 /// for a locked object if nobody can be asked, and for what the service refuses.
-package final class SecretStore: StorageBackend {
-    package static let component = ComponentInfo(
+public final class SecretStore: StorageBackend {
+    public static let component = ComponentInfo(
         id: "secret-service", summary: "keeps values in the desktop's keyring (org.freedesktop.secrets)",
         options: ServiceOptions.list)
 
-    package let properties = StoreProperties(
+    public let properties = StoreProperties(
         latency: .interactive, isDurable: false, isShared: true, isKeychain: true,
         enforcedAccessibilities: [.afterFirstUnlock], largestValue: UInt64(SecretStore.largestValue))
     /// gnome-keyring rewrites its whole file at each change, within 5 s.
@@ -37,15 +37,15 @@ package final class SecretStore: StorageBackend {
     let unlocking = Unlocking()
 
     /// Opens a store; does not connect yet.
-    package init(options: ComponentOptions, host: HostServices) throws {
+    public init(options: ComponentOptions, host: HostServices) throws {
         self.options = try ServiceOptions(options)
         GLibLibrary.prepare(log: host.log)
         keeper = LinkKeeper(seconds: self.options.timeout, bus: self.options.bus)
     }
 
-    package func resolve(_ address: StorageAddress) throws -> SecretKey { try SecretKey(address) }
+    public func resolve(_ address: StorageAddress) throws -> SecretKey { try SecretKey(address) }
 
-    package func get(_ key: SecretKey, _ deliver: (RawSpan) -> Void) throws -> Bool {
+    public func get(_ key: SecretKey, _ deliver: (RawSpan) -> Void) throws -> Bool {
         try perform("reading '\(key.address)'") { service in
             guard let item = try find(key, service)?.item, let secret = try service.secret(of: item) else {
                 return false
@@ -55,7 +55,7 @@ package final class SecretStore: StorageBackend {
         }
     }
 
-    package func exists(_ key: SecretKey) throws -> Bool {
+    public func exists(_ key: SecretKey) throws -> Bool {
         try perform("looking for '\(key.address)'", unlocks: false) { service in
             guard let collection = try service.path(of: options.collection) else { return false }
             let items = try service.items(with: key.attributes, in: collection) ?? []
@@ -64,7 +64,7 @@ package final class SecretStore: StorageBackend {
         }
     }
 
-    package func set(_ key: SecretKey, to value: RawSpan, attributes: ValueAttributes?) throws {
+    public func set(_ key: SecretKey, to value: RawSpan, attributes: ValueAttributes?) throws {
         guard value.byteCount <= Self.largestValue else {
             throw StorageError(
                 .valueTooLarge,
@@ -84,7 +84,7 @@ package final class SecretStore: StorageBackend {
         }
     }
 
-    package func remove(_ key: SecretKey) throws -> Bool {
+    public func remove(_ key: SecretKey) throws -> Bool {
         try perform("removing '\(key.address)'") { service in
             guard let found = try find(key, service) else { return false }
             var isRemoved = false
@@ -106,7 +106,7 @@ package final class SecretStore: StorageBackend {
 
 extension SecretStore: AttributedBackend {
     /// Reads the value too, because the size is that of the value, not of the text that encodes it.
-    package func attributes(of key: SecretKey) throws -> ValueAttributes? {
+    public func attributes(of key: SecretKey) throws -> ValueAttributes? {
         try perform("reading the attributes of '\(key.address)'") { service in
             guard let item = try find(key, service)?.item, let secret = try service.secret(of: item),
                 let properties = try service.properties(of: [item]).first ?? nil
@@ -120,7 +120,7 @@ extension SecretStore: AttributedBackend {
 }
 
 extension SecretStore: EnumerableBackend {
-    package func forEachName(
+    public func forEachName(
         in place: StorageNamespace, prefix: String, after: String?, limit: Int?, _ body: (String) -> Bool
     ) throws {
         let addresses = try addresses(with: ItemAttributes.of(place), "listing '\(place)'")
@@ -131,7 +131,7 @@ extension SecretStore: EnumerableBackend {
         for name in names.prefix(limit ?? names.count) where !body(name) { return }
     }
 
-    package func forEachPlace(_ body: (StorageNamespace) -> Bool) throws {
+    public func forEachPlace(_ body: (StorageNamespace) -> Bool) throws {
         let places = Set(try addresses(with: [:], "listing \(options.collection)").map(\.place))
         for place in places where !body(place) { return }
     }

@@ -1,23 +1,23 @@
 internal import CSodium
-package import LocalDataPluginAPI
+public import LocalDataPluginAPI
 
 /// A crypto provider that uses libsodium.
 ///
 /// AES-256-GCM is offered only if the processor has instructions for it: libsodium has no other implementation, since
 /// one with tables would leak keys through timing.
-package struct SodiumCrypto: CryptoProvider, SigningProvider {
-    package static let component = ComponentInfo(id: "sodium", summary: "computes with libsodium")
+public struct SodiumCrypto: CryptoProvider, SigningProvider {
+    public static let component = ComponentInfo(id: "sodium", summary: "computes with libsodium")
 
-    package let ciphers: [AuthenticatedCipher]
-    package let derivations = KeyDerivationFunction.allCases
-    package let agreements: [KeyAgreement] = [.x25519]
-    package let signatures: [SignatureAlgorithm] = [.ed25519]
+    public let ciphers: [AuthenticatedCipher]
+    public let derivations = KeyDerivationFunction.allCases
+    public let agreements: [KeyAgreement] = [.x25519]
+    public let signatures: [SignatureAlgorithm] = [.ed25519]
 
     /// Negative if libsodium could not start, which it tries once per process.
     private static let start = sodium_init()
 
     /// - Throws: `unsupported` if libsodium cannot start, as without a source of random numbers.
-    package init(options: ComponentOptions, host: HostServices) throws {
+    public init(options: ComponentOptions, host: HostServices) throws {
         guard Self.start >= 0 else {
             throw StorageError(
                 .unsupported, "libsodium cannot start: it found no source of random numbers",
@@ -27,7 +27,7 @@ package struct SodiumCrypto: CryptoProvider, SigningProvider {
         ciphers = crypto_aead_aes256gcm_is_available() == 1 ? common + [.aes256GCM] : common
     }
 
-    package func seal(
+    public func seal(
         _ plaintext: RawSpan, with cipher: AuthenticatedCipher, key: RawSpan, nonce: RawSpan,
         authenticating data: RawSpan, ciphertext: inout MutableRawSpan, tag: inout MutableRawSpan
     ) throws {
@@ -48,7 +48,7 @@ package struct SodiumCrypto: CryptoProvider, SigningProvider {
         guard status == 0 else { throw StorageError(.unknown, "libsodium failed to seal with \(cipher) (\(status))") }
     }
 
-    package func open(
+    public func open(
         _ ciphertext: RawSpan, tag: RawSpan, with cipher: AuthenticatedCipher, key: RawSpan, nonce: RawSpan,
         authenticating data: RawSpan, plaintext: inout MutableRawSpan
     ) throws {
@@ -69,23 +69,23 @@ package struct SodiumCrypto: CryptoProvider, SigningProvider {
         guard status == 0 else { throw SodiumCipher.wrongTag(cipher) }
     }
 
-    package func deriveKey(
+    public func deriveKey(
         from secret: RawSpan, salt: RawSpan, info: RawSpan, into key: inout MutableRawSpan
     ) throws { HKDF<HMACSHA256>.derive(from: secret, salt: salt, info: info, into: &key) }
 
-    package func deriveKeyBySHA512(
+    public func deriveKeyBySHA512(
         from secret: RawSpan, salt: RawSpan, info: RawSpan, into key: inout MutableRawSpan
     ) throws { HKDF<HMACSHA512>.derive(from: secret, salt: salt, info: info, into: &key) }
 
-    package func deriveKey(
+    public func deriveKey(
         fromPassphrase passphrase: RawSpan, salt: RawSpan, iterations: UInt64, into key: inout MutableRawSpan
     ) throws { PBKDF2<HMACSHA256>.derive(from: passphrase, salt: salt, iterations: iterations, into: &key) }
 
-    package func deriveKeyBySHA512(
+    public func deriveKeyBySHA512(
         fromPassphrase passphrase: RawSpan, salt: RawSpan, iterations: UInt64, into key: inout MutableRawSpan
     ) throws { PBKDF2<HMACSHA512>.derive(from: passphrase, salt: salt, iterations: iterations, into: &key) }
 
-    package func deriveKey(
+    public func deriveKey(
         fromPassphrase passphrase: RawSpan, salt: RawSpan, passes: UInt64, memory: UInt64, lanes: UInt32,
         into key: inout MutableRawSpan
     ) throws {
@@ -93,11 +93,11 @@ package struct SodiumCrypto: CryptoProvider, SigningProvider {
     }
 
     /// From libsodium's generator, which calls the system's each time.
-    package func random(into bytes: inout MutableRawSpan) throws {
+    public func random(into bytes: inout MutableRawSpan) throws {
         bytes.withUnsafeMutableBytes { randombytes_buf($0.bytePointer, $0.count) }
     }
 
-    package func publicKey(
+    public func publicKey(
         of privateKey: RawSpan, for agreement: KeyAgreement, into publicKey: inout MutableRawSpan
     ) throws {
         let status = publicKey.withUnsafeMutableBytes { publicKey in
@@ -106,7 +106,7 @@ package struct SodiumCrypto: CryptoProvider, SigningProvider {
         guard status == 0 else { throw StorageError(.unknown, "libsodium failed to compute an X25519 public key") }
     }
 
-    package func sharedSecret(
+    public func sharedSecret(
         of privateKey: RawSpan, with publicKey: RawSpan, by agreement: KeyAgreement, into secret: inout MutableRawSpan
     ) throws {
         let status = secret.withUnsafeMutableBytes { secret in
@@ -125,16 +125,16 @@ package struct SodiumCrypto: CryptoProvider, SigningProvider {
         }
     }
 
-    package func publicKey(
+    public func publicKey(
         ofSigningKey privateKey: RawSpan, for algorithm: SignatureAlgorithm, into publicKey: inout MutableRawSpan
     ) throws { try Ed25519.publicKey(of: privateKey, into: &publicKey) }
 
-    package func sign(
+    public func sign(
         _ message: RawSpan, with privateKey: RawSpan, by algorithm: SignatureAlgorithm,
         into signature: inout MutableRawSpan
     ) throws { try Ed25519.sign(message, with: privateKey, into: &signature) }
 
-    package func verify(
+    public func verify(
         _ signature: RawSpan, of message: RawSpan, with publicKey: RawSpan, by algorithm: SignatureAlgorithm
     ) throws { try Ed25519.verify(signature, of: message, with: publicKey) }
 }

@@ -1,12 +1,12 @@
 /// Takes the bytes of a record apart, field by field. Nothing that is read is trusted: what is not there is `nil`.
-package struct ByteReader {
+public struct ByteReader: Sendable {
     private var content: [UInt8]
     /// Where the fields end in it.
     private let end: Int
     private var offset = 0
     private let order: ByteOrder
 
-    package init(_ order: ByteOrder, _ bytes: some Sequence<UInt8>) {
+    public init(_ order: ByteOrder, _ bytes: some Sequence<UInt8>) {
         self.order = order
         content = Array(bytes)
         end = content.count
@@ -15,7 +15,7 @@ package struct ByteReader {
     /// Reads a record that ends with the hash of all preceding bytes, as ``ByteWriter/addHash()`` adds it.
     ///
     /// - Returns: `nil` if the hash does not match.
-    package init?(hashed order: ByteOrder, _ bytes: some Sequence<UInt8>) {
+    public init?(hashed order: ByteOrder, _ bytes: some Sequence<UInt8>) {
         self.order = order
         content = Array(bytes)
         end = content.count - 8
@@ -29,35 +29,35 @@ package struct ByteReader {
         guard hash.0 == (order == .bigEndian ? hash.1.bigEndian : hash.1.littleEndian) else { return nil }
     }
 
-    package var isAtEnd: Bool { offset == end }
+    public var isAtEnd: Bool { offset == end }
 
     /// Overwrites this reader's copy of the bytes, in which a secret is. Slices of it must be gone.
-    package mutating func clear() {
+    public mutating func clear() {
         content.withUnsafeMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 0) }
         offset = end
     }
 
     /// The next bytes.
-    package mutating func bytes(_ count: Int) -> ArraySlice<UInt8>? {
+    public mutating func bytes(_ count: Int) -> ArraySlice<UInt8>? {
         guard count >= 0, count <= end - offset else { return nil }
         defer { offset += count }
         return content[offset..<offset + count]
     }
 
     /// All bytes that are left.
-    package mutating func remainder() -> ArraySlice<UInt8> {
+    public mutating func remainder() -> ArraySlice<UInt8> {
         defer { offset = end }
         return content[offset..<end]
     }
 
     /// The next number.
-    package mutating func number(_ type: UInt8.Type) -> UInt8? { next() }
+    public mutating func number(_ type: UInt8.Type) -> UInt8? { next() }
 
-    package mutating func number(_ type: UInt16.Type) -> UInt16? { next() }
+    public mutating func number(_ type: UInt16.Type) -> UInt16? { next() }
 
-    package mutating func number(_ type: UInt32.Type) -> UInt32? { next() }
+    public mutating func number(_ type: UInt32.Type) -> UInt32? { next() }
 
-    package mutating func number(_ type: UInt64.Type) -> UInt64? { next() }
+    public mutating func number(_ type: UInt64.Type) -> UInt64? { next() }
 
     private mutating func next<Number: FixedWidthInteger>() -> Number? {
         let size = MemoryLayout<Number>.size

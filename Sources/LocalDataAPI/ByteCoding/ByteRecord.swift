@@ -1,38 +1,38 @@
 /// The order of the bytes of numbers.
-package enum ByteOrder: Sendable {
+public enum ByteOrder: Sendable {
     case bigEndian
     case littleEndian
 }
 
 /// Assembles the bytes of a record, field by field.
-package struct ByteWriter {
-    package private(set) var bytes: [UInt8]
+public struct ByteWriter: Sendable {
+    public private(set) var bytes: [UInt8]
     private let order: ByteOrder
 
     /// - Parameters:
     ///   - bytes: What the record begins with.
     ///   - capacity: How many bytes to make room for.
-    package init(_ order: ByteOrder, _ bytes: [UInt8] = [], capacity: Int = 0) {
+    public init(_ order: ByteOrder, _ bytes: [UInt8] = [], capacity: Int = 0) {
         self.order = order
         self.bytes = bytes
         self.bytes.reserveCapacity(capacity)
     }
 
-    package mutating func add(_ more: some Collection<UInt8>) { bytes.append(contentsOf: more) }
+    public mutating func add(_ more: some Collection<UInt8>) { bytes.append(contentsOf: more) }
 
-    package mutating func add(_ number: UInt8) { bytes.append(number) }
+    public mutating func add(_ number: UInt8) { bytes.append(number) }
 
-    package mutating func add(_ number: UInt16) { append(number) }
+    public mutating func add(_ number: UInt16) { append(number) }
 
-    package mutating func add(_ number: UInt32) { append(number) }
+    public mutating func add(_ number: UInt32) { append(number) }
 
-    package mutating func add(_ number: UInt64) { append(number) }
+    public mutating func add(_ number: UInt64) { append(number) }
 
     /// Adds the ``StableHash`` of all bytes so far, by which damage is found.
-    package mutating func addHash() { add(StableHash.of(bytes)) }
+    public mutating func addHash() { add(StableHash.of(bytes)) }
 
     /// Replaces a number.
-    package mutating func set(_ number: UInt32, at offset: Int) {
+    public mutating func set(_ number: UInt32, at offset: Int) {
         withUnsafeBytes(of: ordered(number)) { bytes.replaceSubrange(offset..<offset + 4, with: $0) }
     }
 

@@ -1,16 +1,16 @@
 internal import CChecksum
 
 /// A record of a file's content when it was written, kept in an extended attribute to detect damage.
-package struct ContentRecord: Hashable, Sendable {
+public struct ContentRecord: Hashable, Sendable {
     /// The CRC-32C of the content.
-    package let checksum: UInt32
+    public let checksum: UInt32
     /// Its size in bytes.
-    package let size: Int
+    public let size: Int
     /// The file's modification time then, in nanoseconds since 1970 UTC.
-    package let modified: Int64
+    public let modified: Int64
 
     /// Describes a content.
-    package init(checksum: UInt32, size: Int, modified: Int64) {
+    public init(checksum: UInt32, size: Int, modified: Int64) {
         self.checksum = checksum
         self.size = size
         self.modified = modified
@@ -36,7 +36,7 @@ package struct ContentRecord: Hashable, Sendable {
 }
 
 /// The result of comparing a content with its record. Corrupt content is an error.
-package enum ContentState: Sendable {
+public enum ContentState: Sendable {
     /// There is no record: others created the file, or the file system keeps no attributes.
     case unrecorded
     /// The content is as it was written.
@@ -46,36 +46,36 @@ package enum ContentState: Sendable {
 }
 
 /// The CRC-32C and the number of bytes that arrive in pieces.
-package struct Checksum: Hashable, Sendable {
+public struct Checksum: Hashable, Sendable {
     /// The CRC-32C (RFC 3720) of all pieces.
-    package private(set) var value: UInt32 = 0
+    public private(set) var value: UInt32 = 0
     /// The number of bytes.
-    package private(set) var count = 0
+    public private(set) var count = 0
 
     /// The checksum of no bytes.
-    package init() {}
+    public init() {}
 
     /// The checksum of all bytes at once.
     @inline(__always)
-    package init(of bytes: UnsafeRawBufferPointer) { add(bytes) }
+    public init(of bytes: UnsafeRawBufferPointer) { add(bytes) }
 
     /// Adds the next piece.
     @inline(__always)
-    package mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    public mutating func add(_ bytes: UnsafeRawBufferPointer) {
         value = ld_crc32c(value, bytes.baseAddress, bytes.count)
         count += bytes.count
     }
 }
 
 /// An extended attribute for a file to be written; see xattr(7).
-package struct FileAttribute: Sendable {
+public struct FileAttribute: Sendable {
     /// The attribute's name with its namespace, e.g. `user.example`.
-    package let name: CString
+    public let name: CString
     /// Its bytes, for a file with the described content. File systems differ in how many they keep; some keep none.
-    package let value: @Sendable (ContentRecord) -> [UInt8]
+    public let value: @Sendable (ContentRecord) -> [UInt8]
 
     /// Describes an attribute.
-    package init(_ name: CString, _ value: @escaping @Sendable (ContentRecord) -> [UInt8]) {
+    public init(_ name: CString, _ value: @escaping @Sendable (ContentRecord) -> [UInt8]) {
         self.name = name
         self.value = value
     }

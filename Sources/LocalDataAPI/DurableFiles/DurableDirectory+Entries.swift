@@ -1,5 +1,5 @@
 import Glibc
-package import LocalDataPluginAPI
+public import LocalDataPluginAPI
 import Synchronization
 
 extension DurableDirectory {
@@ -8,7 +8,7 @@ extension DurableDirectory {
     ///
     /// An entry that exists throughout the call is passed once, even if its file is replaced, on file systems that
     /// rename in place (ext4, XFS, F2FS); others, such as Btrfs, may pass it twice or not at all.
-    package func forEachEntry(
+    public func forEachEntry(
         in path: RelativePath? = nil, _ body: (_ name: [UInt8], _ kind: FileKind) throws -> Bool
     ) throws {
         guard let folder = try descriptorForReading() else { return }
@@ -29,7 +29,7 @@ extension DurableDirectory {
     /// The status of this folder, or of one below it, if every change of its entries changes that status. `nil` if the
     /// folder is absent, if it changed so recently that the next change may leave the same status, or if its file
     /// system is not known to keep such times.
-    package func tellingStatus(of path: RelativePath? = nil) throws(StorageError) -> FileStatus? {
+    public func tellingStatus(of path: RelativePath? = nil) throws(StorageError) -> FileStatus? {
         guard let folder = try descriptorForReading() else { return nil }
         _ = try reopenIfReplaced(folder)
         guard FileSystemKind(of: folder) != .other else { return nil }
@@ -45,7 +45,7 @@ extension DurableDirectory {
     }
 
     /// Whether there is a folder at a path.
-    package func hasFolder(_ path: RelativePath) -> Bool {
+    public func hasFolder(_ path: RelativePath) -> Bool {
         guard let folder = try? descriptorForReading() else { return false }
         var found = stat()
         return fstatat(folder, path.text.start, &found, AT_SYMLINK_NOFOLLOW) == 0 && found.st_mode & S_IFMT == S_IFDIR
@@ -54,14 +54,14 @@ extension DurableDirectory {
     /// Removes temporary files of dead owners, and makes that durable.
     ///
     /// - Throws: `StorageError`.
-    package func removeAbandoned() throws(StorageError) {
+    public func removeAbandoned() throws(StorageError) {
         guard let folder = try descriptorForReading() else { return }
         cleanUp(folder)
         try synchronizeSelf(folder)
     }
 
     /// Skips the cleaning when the folder is opened, because this process has already done it.
-    package func skipCleaning() { isToBeCleaned.store(false, ordering: .relaxed) }
+    public func skipCleaning() { isToBeCleaned.store(false, ordering: .relaxed) }
 
     /// Removes temporary files of dead owners and staged files of dead batches. Leaves what it cannot remove; at most
     /// 1,000 files per call.

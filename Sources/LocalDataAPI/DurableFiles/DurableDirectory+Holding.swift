@@ -1,9 +1,9 @@
 import Glibc
-package import LocalDataPluginAPI
+public import LocalDataPluginAPI
 
 extension DurableDirectory {
     /// The result of trying to hold a file.
-    package enum Hold: ~Copyable {
+    public enum Hold: ~Copyable, Sendable {
         /// The caller holds it. No other process that asks for it gets it until the caller releases it.
         case held(HeldFile)
         /// Another process or object holds it.
@@ -16,7 +16,7 @@ extension DurableDirectory {
     /// Only queries, and blocks nobody.
     ///
     /// - Throws: `StorageError`.
-    package func isHeld(_ file: borrowing OpenFile, as path: RelativePath) throws(StorageError) -> Bool? {
+    public func isHeld(_ file: borrowing OpenFile, as path: RelativePath) throws(StorageError) -> Bool? {
         if try file.isHeldElsewhere() { return true }
         // A holder releases a file after it has replaced or removed it.
         return try isCurrent(file, path) ? false : nil
@@ -25,7 +25,7 @@ extension DurableDirectory {
     /// Tries to hold the file with this name. Never waits; of any number of callers exactly one succeeds.
     ///
     /// - Throws: As ``open(_:)``; the file has to be writable.
-    package func hold(_ path: RelativePath) throws(StorageError) -> Hold {
+    public func hold(_ path: RelativePath) throws(StorageError) -> Hold {
         while true {
             guard let file = try open(path, O_RDWR) else { return .missing }
             guard try file.hold() else { return .elsewhere }
@@ -40,7 +40,7 @@ extension DurableDirectory {
     /// - Parameter held: The caller's hold under this name. After a success, and after an error whose outcome is
     ///   `durabilityUnknown`, it holds the new file; after any other error, the old one.
     /// - Throws: As ``replace(_:attribute:with:)``.
-    package func replace(
+    public func replace(
         _ path: RelativePath, holding held: inout HeldFile?, with bytes: UnsafeRawBufferPointer
     ) throws {
         var new: HeldFile?
@@ -61,7 +61,7 @@ extension DurableDirectory {
     /// Whether the name still belongs to an open file.
     ///
     /// - Throws: `StorageError`.
-    package func isCurrent(_ file: borrowing OpenFile, _ path: RelativePath) throws(StorageError) -> Bool {
+    public func isCurrent(_ file: borrowing OpenFile, _ path: RelativePath) throws(StorageError) -> Bool {
         guard let folder = try descriptorForReading(), let parent = try parent(of: path, in: folder) else {
             return false
         }

@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-package import LocalDataPluginAPI
+public import LocalDataPluginAPI
 import Synchronization
 
 extension DurableDirectory {
@@ -10,7 +10,7 @@ extension DurableDirectory {
     ///   shares the folder. Of a missing folder, the owner of the nearest one above it: what is made there is for that
     ///   user, who could not use it. A root that is made for its owner only is so below a group's folder, too.
     /// - Throws: `StorageError`, with `ENOTDIR` if something else is in the way.
-    package func foreignOwner() throws(StorageError) -> UInt32? {
+    public func foreignOwner() throws(StorageError) -> UInt32? {
         let folder = try folderPath.open()
         guard geteuid() == 0 else { return nil }
         var status = stat()
@@ -30,7 +30,7 @@ extension DurableDirectory {
 
     /// The most bytes that a name in this folder can have, at most 255; of a missing folder, in the nearest one above
     /// it. eCryptfs has room for 143.
-    package var longestName: Int {
+    public var longestName: Int {
         get throws(StorageError) {
             let known = nameLimit.load(ordering: .relaxed)
             if known > 0 { return known }
@@ -51,7 +51,7 @@ extension DurableDirectory {
     /// Creates the folder and every missing one above it, durably, as a change does.
     ///
     /// - Throws: `StorageError`.
-    package func make() throws(StorageError) { _ = try folderForWriting() }
+    public func make() throws(StorageError) { _ = try folderForWriting() }
 
     /// The folder, ready for a change: open, current, and durable from the root's parent down to itself.
     struct Writable: Sendable {
@@ -64,7 +64,7 @@ extension DurableDirectory {
     }
 
     /// Whether the file system keeps extended attributes of files in this folder. Creates the folder if it is missing.
-    package func keepsAttributes(named name: CString) throws(StorageError) -> Bool {
+    public func keepsAttributes(named name: CString) throws(StorageError) -> Bool {
         let folder = try folderForWriting().descriptor
         guard ld_linux_get_attribute(folder, name.start, nil, 0) < 0 else { return true }
         return errno == ENODATA

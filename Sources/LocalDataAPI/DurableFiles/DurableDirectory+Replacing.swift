@@ -9,7 +9,7 @@ extension DurableDirectory {
     /// - Parameter published: Called with the identity of the file that now has the name.
     /// - Throws: `StorageError`, which states the outcome; also if the name belongs to something other than a regular
     ///   file.
-    package func replace(
+    public func replace(
         _ path: RelativePath, attribute: FileAttribute? = nil, with bytes: UnsafeRawBufferPointer,
         published: (FileIdentity) -> Void = { _ in }
     ) throws {
@@ -27,7 +27,7 @@ extension DurableDirectory {
     ///   - written: Called with the file once its content is complete, before it gets its name.
     ///   - published: Called with the identity of the file that now has the name.
     /// - Throws: What the source throws; otherwise as ``replace(_:attribute:with:published:)``.
-    package func replace(
+    public func replace(
         _ path: RelativePath, attribute: FileAttribute? = nil,
         from source: (_ take: (RawSpan) throws -> Void) throws -> Void,
         written: (borrowing OpenFile) throws -> Void = { _ in }, published: (FileIdentity) -> Void = { _ in }

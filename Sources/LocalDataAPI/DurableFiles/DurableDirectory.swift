@@ -1,5 +1,5 @@
 import Glibc
-package import LocalDataPluginAPI
+public import LocalDataPluginAPI
 import Synchronization
 
 /// A folder whose files are replaced and removed durably, and read whole.
@@ -16,9 +16,9 @@ import Synchronization
 ///   that are followed on the way to the root.
 /// - **Replaced folders.** If a folder was deleted or renamed and then recreated, the next write finds the new one, and
 ///   so does the next read that does not find its file.
-package final class DurableDirectory: Sendable {
+public final class DurableDirectory: Sendable {
     /// The folder's absolute path.
-    package let path: String
+    public let path: String
     /// How many folders above this one are synchronized by the first change.
     let responsibility: Int
     let folderPath: FolderPath
@@ -42,7 +42,7 @@ package final class DurableDirectory: Sendable {
     let isTemporaryCurrent = Atomic<Bool>(false)
 
     /// Where new contents are written before they get their names.
-    package enum Staging: Sendable {
+    public enum Staging: Sendable {
         /// In the folder `.tmp`, so that a process finds them after a crash without listing every file.
         case inFolder
         /// Beside the file, under a name that starts with `.` and the file's own: for single files in the user's
@@ -60,7 +60,7 @@ package final class DurableDirectory: Sendable {
     ///   - rule: What new files have to be.
     ///   - batches: The batches whose leftovers are removed here.
     /// - Throws: `StorageError` with `EINVAL` if the path is not absolute.
-    package init(
+    public init(
         root: String, folders: [String] = [], makesRoot: Bool = true, isRootPrivate: Bool = false,
         staging: Staging = .inFolder, rule: NewFileRule = .any, batches: BatchFolder? = nil
     ) throws(StorageError) {
@@ -89,7 +89,7 @@ package final class DurableDirectory: Sendable {
     ///
     /// - Throws: `StorageError`, also for a symbolic link or a socket; any other irregular file is refused when it is
     ///   read.
-    package func open(_ path: RelativePath) throws(StorageError) -> OpenFile? { try open(path, O_RDONLY) }
+    public func open(_ path: RelativePath) throws(StorageError) -> OpenFile? { try open(path, O_RDONLY) }
 
     /// Opens a file with an access mode: `O_RDONLY` or `O_RDWR`.
     func open(_ path: RelativePath, _ access: Int32) throws(StorageError) -> OpenFile? {
@@ -117,7 +117,7 @@ package final class DurableDirectory: Sendable {
     /// Whether the file exists.
     ///
     /// - Throws: `StorageError`, also if the name belongs to something else.
-    package func exists(_ path: RelativePath) throws(StorageError) -> Bool {
+    public func exists(_ path: RelativePath) throws(StorageError) -> Bool {
         guard let folder = try descriptorForReading() else { return false }
         if try isRegular(path, in: folder) { return true }
         guard try reopenIfReplaced(folder) else { return false }
@@ -250,7 +250,7 @@ extension DurableDirectory {
     ///
     /// - Throws: `StorageError`, which states the outcome; also if the name belongs to something other than a regular
     ///   file.
-    package func remove(_ path: RelativePath) throws(StorageError) -> Bool {
+    public func remove(_ path: RelativePath) throws(StorageError) -> Bool {
         do {
             return try removeOnce(path)
         } catch {

@@ -2,13 +2,13 @@ internal import ByteCoding
 import Glibc
 
 /// The status of an open file; see fstat(2).
-package struct FileStatus: Sendable {
+public struct FileStatus: Sendable {
     /// Its type.
-    package let kind: FileKind
+    public let kind: FileKind
     /// Its size in bytes.
-    package let size: Int
+    public let size: Int
     /// When its content was last modified, in nanoseconds since 1970 UTC; `nil` outside of the years 1678 to 2262.
-    package let modified: Int64?
+    public let modified: Int64?
     /// Changes with the file's content, attributes or name; not comparable between files.
     private let changed: Int64
     /// Whether the file still has a name.
@@ -27,7 +27,7 @@ package struct FileStatus: Sendable {
 
     /// Whether the file changed so recently that a later change may have left the same times: file systems count them
     /// in steps of up to 10 ms, and some in whole seconds, such as ext4 with small inodes, or in two of them.
-    package var isRecent: Bool {
+    public var isRecent: Bool {
         var now = timespec()
         guard clock_gettime(CLOCK_REALTIME, &now) == 0, let time = Self.nanoseconds(now) else { return true }
         let isWhole = changed % 1_000_000_000 == 0
@@ -41,12 +41,12 @@ package struct FileStatus: Sendable {
     }
 
     /// Whether it is the same unchanged file, judging by its times.
-    package func isUnchanged(since earlier: FileStatus) -> Bool {
+    public func isUnchanged(since earlier: FileStatus) -> Bool {
         identity == earlier.identity && changed == earlier.changed && isSameContent(as: earlier)
     }
 
     /// A hash of what distinguishes this file and its content from others, judging by its times.
-    package var fingerprint: UInt64 {
+    public var fingerprint: UInt64 {
         var hash = StableHash.start
         withUnsafeBytes(of: (size, modified ?? 0, changed)) { StableHash.add($0, to: &hash) }
         withUnsafeBytes(of: identity) { StableHash.add($0, to: &hash) }
@@ -61,7 +61,7 @@ package struct FileStatus: Sendable {
 }
 
 /// Identifies a file of the system while it exists. Later, another file may get the same number.
-package struct FileIdentity: Hashable, Sendable {
+public struct FileIdentity: Hashable, Sendable {
     private let device: dev_t
     private let inode: ino_t
 

@@ -1,12 +1,12 @@
 import Glibc
-package import LocalDataPluginAPI
+public import LocalDataPluginAPI
 
 /// An exclusive lock on a folder itself, among the processes of this machine. It needs no file, so nothing of it is
 /// copied with the folder's content. It ends when this value goes out of scope or the process ends in any way.
 ///
 /// It is a lock of flock(2) on the open folder. Network and FUSE file systems leave those of folders to the kernel:
 /// they do not reach other machines.
-package struct FolderLock: ~Copyable {
+public struct FolderLock: ~Copyable, Sendable {
     private let descriptor: Descriptor
 
     /// Waits until nobody else holds the lock. Creates a missing folder.
@@ -14,7 +14,7 @@ package struct FolderLock: ~Copyable {
     /// - Parameter isCancelled: Asked while waiting.
     /// - Throws: `StorageError` with `ETIMEDOUT` and the lock's holder if that takes longer than `patience`, and
     ///   with `ECANCELED`.
-    package init(_ directory: DurableDirectory, patience: Duration, isCancelled: () -> Bool) throws(StorageError) {
+    public init(_ directory: DurableDirectory, patience: Duration, isCancelled: () -> Bool) throws(StorageError) {
         let deadline = ContinuousClock.now + patience
         var pause = LockPause(from: 100, to: 20_000)
         while true {

@@ -2,10 +2,10 @@ import Glibc
 import LocalDataPluginAPI
 
 /// Creates folders that survive a power loss.
-package enum FolderMaker {
+public enum FolderMaker {
     /// Whether a folder with this mode is shared by the members of its group: they may change what is in it, and what
     /// is made there is the group's. The set-group-ID bit alone does not say so: homes and projects have it, too.
-    package static func isOfGroup(_ mode: UInt32) -> Bool {
+    public static func isOfGroup(_ mode: UInt32) -> Bool {
         mode & (S_ISGID | S_IWGRP) == S_ISGID | S_IWGRP
     }
 

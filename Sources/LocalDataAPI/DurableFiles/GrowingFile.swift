@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-package import LocalDataPluginAPI
+public import LocalDataPluginAPI
 
 /// Files that are written at their end and read from any place, such as logs.
 extension DurableDirectory {
@@ -8,7 +8,7 @@ extension DurableDirectory {
     /// ``synchronizeEntries()``.
     ///
     /// - Throws: `StorageError`.
-    package func create(_ path: RelativePath) throws(StorageError) -> OpenFile {
+    public func create(_ path: RelativePath) throws(StorageError) -> OpenFile {
         let folder = try folderForWriting()
         let location = FileLocation(directory: self, name: path.text)
         let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
@@ -28,7 +28,7 @@ extension DurableDirectory {
     /// Removes a file of this folder, if it exists; durable after ``synchronizeEntries()``.
     ///
     /// - Throws: `StorageError`.
-    package func removeEntry(_ path: RelativePath) throws(StorageError) {
+    public func removeEntry(_ path: RelativePath) throws(StorageError) {
         guard let folder = try descriptorForReading() else { return }
         guard unlinkat(folder, path.name.start, 0) != 0 else { return }
         let code = errno
@@ -38,7 +38,7 @@ extension DurableDirectory {
     /// Makes created and removed entries of this folder durable.
     ///
     /// - Throws: `StorageError`.
-    package func synchronizeEntries() throws(StorageError) {
+    public func synchronizeEntries() throws(StorageError) {
         guard let folder = try descriptorForReading() else { return }
         try synchronizeSelf(folder)
     }
@@ -49,7 +49,7 @@ extension OpenFile {
     ///
     /// - Returns: The number of bytes.
     /// - Throws: `StorageError`.
-    package func read(into buffer: UnsafeMutableRawBufferPointer, from offset: Int) throws(StorageError) -> Int {
+    public func read(into buffer: UnsafeMutableRawBufferPointer, from offset: Int) throws(StorageError) -> Int {
         var filled = 0
         while filled < buffer.count {
             let count = try fill(UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]), from: offset + filled)
@@ -62,7 +62,7 @@ extension OpenFile {
     /// Writes all bytes at an offset.
     ///
     /// - Throws: `StorageError`; part of the bytes may be in the file.
-    package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageError) {
+    public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StorageError) {
         var written = 0
         while written < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
@@ -78,7 +78,7 @@ extension OpenFile {
     /// Makes the content durable, and of the file's status what reading needs; see fdatasync(2).
     ///
     /// - Throws: `StorageError`.
-    package func synchronizeContent() throws(StorageError) {
+    public func synchronizeContent() throws(StorageError) {
         while fdatasync(descriptor.number) != 0 {
             let code = errno
             if code != EINTR { throw failure(code, "synchronize") }
@@ -88,7 +88,7 @@ extension OpenFile {
     /// Cuts the file off.
     ///
     /// - Throws: `StorageError`.
-    package func truncate(to size: Int) throws(StorageError) {
+    public func truncate(to size: Int) throws(StorageError) {
         while ftruncate(descriptor.number, off_t(size)) != 0 {
             let code = errno
             if code != EINTR { throw failure(code, "set the size of") }

@@ -1,14 +1,14 @@
 import Glibc
-package import LocalDataPluginAPI
+public import LocalDataPluginAPI
 
 /// A file of a ``DurableDirectory`` that one owner holds, until this value goes out of scope or the process ends in any
 /// way.
 ///
 /// The hold is a lock of the open file (`F_OFD_SETLK`, see fcntl(2)): two holders in one process exclude each other as
 /// two processes do. It is advisory: it excludes only those who ask for it too.
-package struct HeldFile: ~Copyable, Sendable {
+public struct HeldFile: ~Copyable, Sendable {
     /// The file, open for reading unless its holder created it.
-    package let file: OpenFile
+    public let file: OpenFile
 
     init(_ file: consuming OpenFile) { self.file = file }
 
@@ -45,16 +45,16 @@ extension OpenFile {
 
 /// A folder that others may write to, or that lies below such a folder. It is held open, so that changes of its path
 /// have no effect.
-package final class HeldFolder: Sendable {
+public final class HeldFolder: Sendable {
     /// The open folder's number, valid while this object lives.
-    package let number: Int32
+    public let number: Int32
     private let path: FolderPath
 
     /// Opens a folder by its absolute path; `nil` if it is missing, or if only this user and the superuser can change
     /// where the path leads.
     ///
     /// - Throws: `StorageError` with `ELOOP` for a symbolic link that others could have put there.
-    package init?(_ path: String) throws(StorageError) {
+    public init?(_ path: String) throws(StorageError) {
         self.path = try DurableDirectory(root: path).folderPath
         guard let reached = try self.path.reach(), reached.isOnSharedGround else { return nil }
         number = reached.takeFolder().release()
@@ -63,7 +63,7 @@ package final class HeldFolder: Sendable {
     deinit { _ = close(number) }
 
     /// Whether the path leads to this folder.
-    package var isCurrent: Bool {
+    public var isCurrent: Bool {
         var here = stat()
         var there = stat()
         return fstat(number, &here) == 0 && stat(path.text.start, &there) == 0 && here.st_ino == there.st_ino
@@ -72,7 +72,7 @@ package final class HeldFolder: Sendable {
 
     /// Why a file here must not be changed in place; `nil` if it may be, or does not exist. A file with a second name
     /// may be one that this user does not mean to share.
-    package func problem(ofFile name: String) -> String? {
+    public func problem(ofFile name: String) -> String? {
         var status = stat()
         guard fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
         let kind = FileKind(mode: status.st_mode)

@@ -2,17 +2,17 @@ import CLinux
 import Glibc
 
 /// A process that holds a lock on a file, as far as this process may see it.
-package struct LockHolder: Hashable, Sendable {
+public struct LockHolder: Hashable, Sendable {
     /// The process id.
-    package let process: Int32
+    public let process: Int32
     /// Its command's name; `nil` if that is hidden. Printable ASCII only, since any process chooses its own.
-    package let command: String?
+    public let command: String?
     /// The user id of the process; `nil` if that is hidden.
-    package let user: UInt32?
+    public let user: UInt32?
 
     /// The process that holds a lock of flock(2) or fcntl(2) on an open file; `nil` if the system does not list it. It
     /// lists no locks from other machines, and none of `F_OFD_SETLK`.
-    package init?(of file: Int32) {
+    public init?(of file: Int32) {
         var status = stat()
         guard fstat(file, &status) == 0, let locks = Self.text(of: "/proc/locks", atMost: 1 << 20) else { return nil }
         for line in locks.split(separator: "\n") {
@@ -63,7 +63,7 @@ package struct LockHolder: Hashable, Sendable {
 
 extension LockHolder: CustomStringConvertible {
     /// For use in a sentence: `process 4711 ('ld-host', user 1000)`.
-    package var description: String {
+    public var description: String {
         let about = [command.map { "'\($0)'" }, user.map { "user \($0)" }].compactMap(\.self)
         return "process \(process)" + (about.isEmpty ? "" : " (\(about.joined(separator: ", ")))")
     }
@@ -71,18 +71,18 @@ extension LockHolder: CustomStringConvertible {
 
 /// Pauses between attempts to take a lock, since a blocking wait has no time limit. They grow and vary, so that among
 /// many waiting processes none is always the last to try.
-package struct LockPause {
+public struct LockPause: Sendable {
     private var next: UInt32
     private let longest: UInt32
 
     /// Pauses of about this many microseconds.
-    package init(from shortest: UInt32, to longest: UInt32) {
+    public init(from shortest: UInt32, to longest: UInt32) {
         next = shortest
         self.longest = longest
     }
 
     /// Sleeps for the next pause.
-    package mutating func take() {
+    public mutating func take() {
         usleep(UInt32.random(in: next / 2...next))
         next = min(2 * next, longest)
     }

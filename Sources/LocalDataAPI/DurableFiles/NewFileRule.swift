@@ -1,10 +1,10 @@
-package import Glibc
-package import LocalDataPluginAPI
+public import Glibc
+public import LocalDataPluginAPI
 
 /// What a new file has to be as the file system shows it, whatever this process has asked for: a file system may give
 /// all files one mode or one owner. A file that a later call would refuse, or that others could read, is refused before
 /// anything is written to it.
-package enum NewFileRule: Sendable {
+public enum NewFileRule: Sendable {
     /// Whoever may read the file.
     case any
     /// A file of this user.
@@ -15,7 +15,7 @@ package enum NewFileRule: Sendable {
     /// Checks a new file.
     ///
     /// - Throws: `storeUnavailable` naming the file system's habit.
-    package func check(
+    public func check(
         _ status: stat, isShared: Bool, in folder: @autoclosure () -> String
     ) throws(StorageError) {
         if case .any = self { return }

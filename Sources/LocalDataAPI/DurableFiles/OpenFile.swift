@@ -1,11 +1,11 @@
 import CLinux
 import Glibc
-package import LocalDataPluginAPI
+public import LocalDataPluginAPI
 
 /// An open file, until it goes out of scope.
 ///
 /// If the file is replaced by name meanwhile, this one still reads the old content.
-package struct OpenFile: ~Copyable {
+public struct OpenFile: ~Copyable, Sendable {
     let descriptor: Descriptor
     let location: FileLocation
 
@@ -15,12 +15,12 @@ package struct OpenFile: ~Copyable {
     }
 
     /// The file's path when it was opened, for people.
-    package var path: String { location.description }
+    public var path: String { location.description }
 
     /// The file's status.
     ///
     /// - Throws: `StorageError`, also if it is not a regular file.
-    package func status() throws(StorageError) -> FileStatus {
+    public func status() throws(StorageError) -> FileStatus {
         var status = stat()
         guard fstat(descriptor.number, &status) == 0 else { throw failure(errno, "inspect") }
         let result = FileStatus(status)
@@ -31,7 +31,7 @@ package struct OpenFile: ~Copyable {
     }
 
     /// Sets who may read and write it.
-    package func setPermissions(_ mode: UInt32) throws(StorageError) {
+    public func setPermissions(_ mode: UInt32) throws(StorageError) {
         guard fchmod(descriptor.number, mode) != 0 else { return }
         let code = errno
         // File systems without modes refuse all, also the one that the file has.
@@ -49,13 +49,13 @@ package struct OpenFile: ~Copyable {
     }
 
     /// Gives it to a user and a group; `false` if this process may not.
-    package func setOwner(_ user: UInt32, group: UInt32) -> Bool { fchown(descriptor.number, user, group) == 0 }
+    public func setOwner(_ user: UInt32, group: UInt32) -> Bool { fchown(descriptor.number, user, group) == 0 }
 
     /// An extended attribute; `nil` if the file has none of that name or the file system keeps none. See xattr(7).
-    package func attribute(_ name: CString) throws -> [UInt8]? { try withAttribute(name) { Array($0) } }
+    public func attribute(_ name: CString) throws -> [UInt8]? { try withAttribute(name) { Array($0) } }
 
     /// Lends the bytes of an extended attribute; `nil` if the file has none of that name or the file system keeps none.
-    package func withAttribute<Result>(
+    public func withAttribute<Result>(
         _ name: CString, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {
         var capacity = Self.smallAttribute
@@ -134,7 +134,7 @@ extension OpenFile {
     /// - Throws: `corrupt` for content that does not match its record, unless someone edited it; other errors for an
     ///   irregular file, for a file that kept changing (`EAGAIN`), and for one that does not fit in memory (`ENOMEM`).
     @discardableResult
-    package func read(
+    public func read(
         expecting known: (FileStatus) throws -> ContentRecord? = { _ in nil },
         recorded: () throws -> ContentRecord? = { nil }, _ deliver: (RawSpan) -> Void
     ) throws -> ContentState {
@@ -167,7 +167,7 @@ extension OpenFile {
     ///
     /// - Throws: As ``read(expecting:_:)``.
     @discardableResult
-    package func readPieces(expecting record: ContentRecord? = nil, _ body: (RawSpan) -> Bool) throws(StorageError)
+    public func readPieces(expecting record: ContentRecord? = nil, _ body: (RawSpan) -> Bool) throws(StorageError)
         -> ContentState
     {
         let status = try status()
@@ -231,7 +231,7 @@ extension OpenFile {
     }
 
     /// The piece size in bytes for reading and writing.
-    package static let pieceSize = 256 << 10
+    public static let pieceSize = 256 << 10
 
     func fill(_ buffer: UnsafeMutableRawBufferPointer, from offset: Int) throws(StorageError) -> Int {
         while true {

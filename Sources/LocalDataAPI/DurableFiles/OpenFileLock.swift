@@ -1,15 +1,15 @@
 import Glibc
-package import LocalDataPluginAPI
+public import LocalDataPluginAPI
 
 /// The lock of a whole open file for writing: see fcntl(2).
-package enum OpenFileLock {
+public enum OpenFileLock {
     /// `F_OFD_GETLK` and `F_OFD_SETLK`, since Linux 3.15, which Swift does not import.
     private static let getLock: Int32 = 36
     private static let setLock: Int32 = 37
 
     /// Takes it; `false` if that fails, with the reason in `errno`: `EAGAIN` or `EACCES` if another one has a lock of
     /// the file. Never waits.
-    package static func take(_ file: Int32) -> Bool {
+    public static func take(_ file: Int32) -> Bool {
         var lock = wholeFile(F_WRLCK)
         return fcntl(file, setLock, &lock) == 0
     }
@@ -21,7 +21,7 @@ package enum OpenFileLock {
     }
 
     /// Gives it up, and that of all duplicates.
-    package static func letGo(_ file: Int32) {
+    public static func letGo(_ file: Int32) {
         var lock = wholeFile(F_UNLCK)
         _ = fcntl(file, setLock, &lock)
     }
@@ -30,7 +30,7 @@ package enum OpenFileLock {
     ///
     /// - Parameter folder: For the message.
     /// - Throws: `storeUnavailable` if its file system has no locks.
-    package static func check(_ file: Int32, in folder: @autoclosure () -> String) throws(StorageError) {
+    public static func check(_ file: Int32, in folder: @autoclosure () -> String) throws(StorageError) {
         guard !take(file) else { return letGo(file) }
         let code = errno
         throw StorageError(

@@ -1,22 +1,22 @@
-package import Glibc
+public import Glibc
 import Synchronization
 
 /// Who can change a file besides this user and the superuser, judged by what owners and modes mean and not by their
 /// bits alone.
-package enum Ownership {
+public enum Ownership {
     /// Whether a file's owner is the user, the superuser, or one that no user of this namespace is.
     ///
     /// In a user namespace that maps only some users, as sandboxes make it, all others are shown as the overflow user
     /// (`/proc/sys/kernel/overflowuid`), the system's own root among them. Nobody here is that user; so it is trusted
     /// where this process cannot write either, or in a folder such as `/tmp`, where all may and replace only their own.
-    package static func isTrusted(_ status: stat, of path: String, by user: uid_t) -> Bool {
+    public static func isTrusted(_ status: stat, of path: String, by user: uid_t) -> Bool {
         if status.st_uid == 0 || status.st_uid == user { return true }
         guard status.st_uid == unmapped else { return false }
         return status.st_mode & S_IFMT == S_IFDIR && status.st_mode & S_ISVTX != 0 || access(path, W_OK) != 0
     }
 
     /// Those other than the owner who can write by the mode. Where only the user's own group can, it is the user.
-    package static func writers(_ status: stat, besides user: uid_t) -> (group: Bool, others: Bool) {
+    public static func writers(_ status: stat, besides user: uid_t) -> (group: Bool, others: Bool) {
         let others = status.st_mode & S_IWOTH != 0
         let group = status.st_mode & S_IWGRP != 0 && (others || !isOwn(status.st_gid, of: user))
         return (group, others)
@@ -24,13 +24,13 @@ package enum Ownership {
 
     /// Whether advice may tell a user to change the mode of a file or folder: only of the user's own. A sticky folder
     /// is for several users, as `/tmp` is, which is root's own.
-    package static func isOwn(_ status: stat, of user: uid_t) -> Bool {
+    public static func isOwn(_ status: stat, of user: uid_t) -> Bool {
         status.st_uid == user && !(status.st_mode & S_IFMT == S_IFDIR && status.st_mode & S_ISVTX != 0)
     }
 
     /// Whether a group is the user's private one: the user's group by the user database, of the user's name, and
     /// without other members. Debian's and Fedora's users have one each, and a umask of 002.
-    package static func isOwn(_ group: gid_t, of user: uid_t) -> Bool {
+    public static func isOwn(_ group: gid_t, of user: uid_t) -> Bool {
         if let known = known.withLock({ $0[[user, group]] }) { return known }
         let found = lookUp(group, of: user)
         known.withLock { $0[[user, group]] = found }
@@ -40,7 +40,7 @@ package enum Ownership {
     /// Whether only this user and the superuser can read a file, and nobody else can change it. For another user, a
     /// file of the superuser may be readable for a group of this process: so are secrets that are mounted into
     /// containers.
-    package static func isSecret(_ status: stat) -> Bool {
+    public static func isSecret(_ status: stat) -> Bool {
         if status.st_uid == geteuid() { return status.st_mode & 0o077 == 0 }
         guard status.st_uid == 0, status.st_mode & 0o037 == 0 else { return false }
         return status.st_mode & S_IRGRP == 0 || isMember(of: status.st_gid)
@@ -58,7 +58,7 @@ package enum Ownership {
     ///
     /// - Returns: A descriptor, which the caller closes; below 0 with `errno` on failure, which is `ELOOP` for another
     ///   user's link, and `EILSEQ` for one to a path that is not UTF-8.
-    package static func openGiven(_ path: String) -> Int32 {
+    public static func openGiven(_ path: String) -> Int32 {
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
         var path = path
         for _ in 0..<40 {

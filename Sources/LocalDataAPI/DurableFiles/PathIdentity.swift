@@ -5,14 +5,14 @@ import Glibc
 ///
 /// If the target does not exist yet, it is the nearest existing folder and the remaining names. Two identities can be
 /// compared only if nothing was created between them.
-package struct PathIdentity: Hashable, Sendable {
+public struct PathIdentity: Hashable, Sendable {
     /// The existing file or folder; `nil` if none can be reached.
     private let found: FileIdentity?
     /// The names below it.
     private let rest: [[UInt8]]
 
     /// Resolves an absolute path. May wait for the disk.
-    package init(_ path: String) {
+    public init(_ path: String) {
         var names = path.utf8.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }
         var rest: [[UInt8]] = []
         while true {

@@ -1,5 +1,5 @@
 /// The path of a file below a ``DurableDirectory``, ready for system calls.
-package final class RelativePath: Sendable {
+public final class RelativePath: Sendable {
     /// The whole path.
     let text: CString
     /// The file's own name.
@@ -16,7 +16,7 @@ package final class RelativePath: Sendable {
     }
 
     /// Takes the names of the parent folders and of the file. None may be empty, `.`, `..` or contain a `/`.
-    package init(pieces: some Collection<some Collection<UInt8>>) {
+    public init(pieces: some Collection<some Collection<UInt8>>) {
         var path: [UInt8] = []
         var folders: [Folder] = []
         var last: [UInt8] = []
@@ -34,25 +34,25 @@ package final class RelativePath: Sendable {
     }
 
     /// Equal for equal paths.
-    package struct Identity: Hashable, Sendable {
+    public struct Identity: Hashable, Sendable {
         fileprivate let bytes: [UInt8]
     }
 
     /// The path's bytes, for comparison.
-    package var identity: Identity { Identity(bytes: text.bytes) }
+    public var identity: Identity { Identity(bytes: text.bytes) }
 
     /// A file in the directory itself.
-    package convenience init(_ name: String) { self.init(pieces: CollectionOfOne(name.utf8)) }
+    public convenience init(_ name: String) { self.init(pieces: CollectionOfOne(name.utf8)) }
 }
 
 /// NUL-terminated bytes at a fixed address, so that a system call needs no conversion.
-package final class CString: Sendable {
+public final class CString: Sendable {
     nonisolated(unsafe) let start: UnsafePointer<CChar>
     /// The number of bytes before the NUL.
-    package let count: Int
+    public let count: Int
 
     /// Copies bytes, up to the first NUL.
-    package init(_ bytes: some Sequence<UInt8>) {
+    public init(_ bytes: some Sequence<UInt8>) {
         let bytes = ContiguousArray(bytes.prefix { $0 != 0 })
         let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
         for (index, byte) in bytes.enumerated() { (copy + index).initialize(to: CChar(bitPattern: byte)) }
@@ -71,7 +71,7 @@ extension CString {
 
 extension CString: CustomStringConvertible {
     /// The bytes as text; invalid UTF-8 is repaired.
-    package var description: String { String(cString: start) }
+    public var description: String { String(cString: start) }
 }
 
 /// A file's directory and its path in it; converted to text only for an error.

@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-package import LocalDataPluginAPI
+public import LocalDataPluginAPI
 
 /// Errors of file operations. Their hints fit whatever the files are for.
 extension StorageError {
@@ -13,7 +13,7 @@ extension StorageError {
     ///   - path: The file or folder that it was attempted on.
     ///   - target: The target path, for `rename`.
     ///   - detail: The reason, if it says more than the error number: the rest of a sentence.
-    package init(
+    public init(
         system number: Int32, _ call: String, path: String, to target: String? = nil, detail: String? = nil
     ) {
         let object = target.map { "'\(path)' to '\($0)'" } ?? "'\(path)'"
@@ -33,7 +33,7 @@ extension StorageError {
     }
 
     /// The system's text for an error number, for use in a sentence: `no space left on device (ENOSPC)`.
-    package static func text(of number: Int32) -> String {
+    public static func text(of number: Int32) -> String {
         guard let text = ld_linux_error_text(number), let symbol = ld_linux_error_symbol(number) else {
             return "error \(number)"
         }
@@ -42,7 +42,7 @@ extension StorageError {
     }
 
     /// Whether the system denied access.
-    package var isRefusal: Bool {
+    public var isRefusal: Bool {
         switch systemError {
         case EACCES, EPERM, EROFS: true
         default: false
@@ -148,7 +148,7 @@ extension StorageError {
 
     /// Whether values can still be read although a batch failed, because the disk is sound: this process may not
     /// complete the batch, another one is completing it, or its journal demands changes that nobody may make.
-    package var leavesReading: Bool {
+    public var leavesReading: Bool {
         switch systemError {
         case ETIMEDOUT, EBADMSG, ELOOP: true
         default: isRefusal
@@ -157,7 +157,7 @@ extension StorageError {
 }
 
 /// The type of the file at a path; see inode(7).
-package enum FileKind: String, Hashable, Sendable {
+public enum FileKind: String, Hashable, Sendable {
     case regular = "a regular file"
     case directory = "a folder"
     case symbolicLink = "a symbolic link"

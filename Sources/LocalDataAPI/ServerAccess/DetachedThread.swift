@@ -1,11 +1,11 @@
 internal import Glibc
 
 /// Threads for calls that may wait for a server.
-package enum DetachedThread {
+public enum DetachedThread {
     /// Runs `body` on a new thread, which ends with it.
     ///
     /// - Returns: 0, or the system's error if there is no thread; then `body` does not run.
-    package static func start(_ body: @escaping @Sendable () -> Void) -> CInt {
+    public static func start(_ body: @escaping @Sendable () -> Void) -> CInt {
         let argument = Unmanaged.passRetained(Body(body)).toOpaque()
         var thread = pthread_t()
         let code = pthread_create(&thread, nil, runBody, argument)

@@ -1,16 +1,16 @@
 internal import CLinux
 internal import DurableFiles
 internal import Glibc
-package import LocalDataPluginAPI
+public import LocalDataPluginAPI
 
 /// A file that holds a secret and nothing else, such as a systemd credential. It is read at each connection, so that a
 /// new secret needs no restart.
-package struct SecretFile: Sendable {
+public struct SecretFile: Sendable {
     private static let variable = "$CREDENTIALS_DIRECTORY/"
     /// In bytes; credentials of NATS have a signed list of rights.
     private static let longest = 65_536
     /// Where it is.
-    package let path: String
+    public let path: String
     /// Its name in messages.
     private let kind: String
     /// systemd shares a credential with its service by an access list, which shows in the mode as rights of the group.
@@ -20,7 +20,7 @@ package struct SecretFile: Sendable {
     ///   - option: An absolute path, or a name behind `$CREDENTIALS_DIRECTORY/`.
     ///   - name: The option's name.
     ///   - kind: What the file is called in messages.
-    package init(_ option: String, of name: String, kind: String) throws(StorageError) {
+    public init(_ option: String, of name: String, kind: String) throws(StorageError) {
         self.kind = kind
         isCredential = option.hasPrefix(Self.variable)
         if isCredential {
@@ -43,12 +43,12 @@ package struct SecretFile: Sendable {
     /// Checks that it can be read, and by nobody else.
     ///
     /// - Throws: `permissionDenied` if others could read the file; `storeUnavailable` if it is missing or unusable.
-    package func check() throws { close(try opened()) }
+    public func check() throws { close(try opened()) }
 
     /// Lends the secret, without a line end, followed by a zero byte.
     ///
     /// - Throws: `permissionDenied` if others could read the file; `storeUnavailable` if it is missing or unusable.
-    package func with<Result>(_ body: (UnsafePointer<CChar>) throws -> Result) throws -> Result {
+    public func with<Result>(_ body: (UnsafePointer<CChar>) throws -> Result) throws -> Result {
         let file = try opened()
         defer { close(file) }
         return try withUnsafeTemporaryAllocation(of: CChar.self, capacity: Self.longest + 1) { buffer in

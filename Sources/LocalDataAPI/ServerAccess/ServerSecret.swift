@@ -1,7 +1,7 @@
-package import LocalDataPluginAPI
+public import LocalDataPluginAPI
 
 /// A secret that a server asks for: a file that holds it, or the text that the host has given.
-package enum ServerSecret: Sendable {
+public enum ServerSecret: Sendable {
     case file(SecretFile)
     case text(String)
 
@@ -12,7 +12,7 @@ package enum ServerSecret: Sendable {
     ///   - file: The name of the option with a file; see ``SecretFile/init(_:of:kind:)``.
     ///   - kind: What the file is called in messages.
     /// - Throws: `invalidOptions` if there are both.
-    package init?(_ options: ComponentOptions, text: String, file: String, kind: String) throws(StorageError) {
+    public init?(_ options: ComponentOptions, text: String, file: String, kind: String) throws(StorageError) {
         let path = try options.string(file)
         guard options.contains(text) else {
             guard !path.isEmpty else { return nil }
@@ -29,7 +29,7 @@ package enum ServerSecret: Sendable {
     /// Lends the secret, without a line end, followed by a zero byte.
     ///
     /// - Throws: `permissionDenied` if others could read the file; `storeUnavailable` if it is missing or unusable.
-    package func with<Result>(_ body: (UnsafePointer<CChar>) throws -> Result) throws -> Result {
+    public func with<Result>(_ body: (UnsafePointer<CChar>) throws -> Result) throws -> Result {
         switch self {
         case .file(let file): try file.with(body)
         case .text(let text): try text.withCString(body)

@@ -1,8 +1,8 @@
-package import LocalDataPluginAPI
+public import LocalDataPluginAPI
 
 /// An address, with the attributes and the label of its item.
-package struct SecretKey: Sendable {
-    package let address: StorageAddress
+public struct SecretKey: Sendable {
+    public let address: StorageAddress
     /// The attributes that identify the item.
     let attributes: [String: String]
     /// The label of an item that we create, for people.

@@ -38,7 +38,7 @@ extension BatchFolder {
     ///
     /// - Returns: The new path of the journal; `nil` if there is no damaged journal.
     /// - Throws: `StorageError`, which states what readers find.
-    package func setAside() throws -> String? {
+    public func setAside() throws -> String? {
         guard isPending else { return nil }
         return try failing(.blocked) { () throws -> String? in
             let lock = try lock()

@@ -1,5 +1,5 @@
 import Glibc
-package import LocalDataPluginAPI
+public import LocalDataPluginAPI
 import Synchronization
 
 /// Applies batches of changes to files below a root and in folders elsewhere, all or none, even across a crash.
@@ -19,7 +19,7 @@ import Synchronization
 ///   journal that goes beyond it, or is damaged, stays and blocks changes until someone resolves it; reading continues.
 /// - **File systems.** A batch may span any number of them, since contents are written to the file systems of their
 ///   locations.
-package final class BatchFolder: Sendable {
+public final class BatchFolder: Sendable {
     /// The root's absolute path.
     let root: String
     let directory: DurableDirectory
@@ -37,7 +37,7 @@ package final class BatchFolder: Sendable {
     /// The batches of a root. Does not access the disk.
     ///
     /// - Parameter patience: How long a change waits for other processes' batches before it fails.
-    package init(root: DurableDirectory, patience: Duration = .seconds(30)) throws(StorageError) {
+    public init(root: DurableDirectory, patience: Duration = .seconds(30)) throws(StorageError) {
         self.patience = patience
         self.root = root.path
         directory = try DurableDirectory(root: root.path, folders: [Self.name], isRootPrivate: true)
@@ -55,7 +55,7 @@ package final class BatchFolder: Sendable {
     ///   - change: Called at most twice.
     ///   - stands: Whether the result of the change still holds; called if a batch intervened.
     /// - Throws: `StorageError` for a batch that cannot be completed or takes too long; what `change` throws.
-    package func around<Result>(
+    public func around<Result>(
         _ change: () throws -> Result, stands: () throws -> Bool = { true }
     ) throws -> Result {
         try requireFree()
@@ -79,7 +79,7 @@ package final class BatchFolder: Sendable {
     /// Waits briefly for a running batch.
     ///
     /// - Throws: `StorageError`, which states what readers find.
-    package func recover() throws {
+    public func recover() throws {
         if isPending { try complete(orElse: .blocked, patience: min(patience, .seconds(1))) }
         clearAbandoned()
     }
@@ -88,7 +88,7 @@ package final class BatchFolder: Sendable {
     /// none.
     ///
     /// - Throws: `StorageError`, which states what readers find.
-    package func settle() throws { if isPending { try complete(orElse: .blocked) } }
+    public func settle() throws { if isPending { try complete(orElse: .blocked) } }
 
     /// Whether a batch is committed and not yet completely in place.
     var isPending: Bool { access(journalPath.start, F_OK) == 0 }
@@ -109,7 +109,7 @@ package final class BatchFolder: Sendable {
     ///
     /// - Throws: `StorageError` for a batch that cannot be completed or takes too long, or if this user may not write
     ///   here.
-    package func hold() throws {
+    public func hold() throws {
         let lock = try failing(.blocked) { try self.lock() }
         try failing(.blocked) { try complete(lock) }
         let kept = HeldLock(lock)
@@ -146,7 +146,7 @@ extension BatchFolder {
     /// - Throws: `StorageError`, which states the outcome. Nothing has changed if a name belongs to something other
     ///   than a regular file, or if a change's content throws; its errors pass through.
     @discardableResult
-    package func apply(_ changes: [FileChange], onlyIf expectations: [FileExpectation] = []) throws -> Bool {
+    public func apply(_ changes: [FileChange], onlyIf expectations: [FileExpectation] = []) throws -> Bool {
         if changes.isEmpty {
             return try around {
                 try failing(.unchanged) { try expectations.allSatisfy { try $0.holds() } }
@@ -250,7 +250,7 @@ extension BatchFolder {
 extension BatchFolder {
     /// Replaces or creates a file in `place` as ``DurableDirectory/replace(_:attribute:with:published:)`` does, in the
     /// order of ``around(_:stands:)``.
-    package func replace(
+    public func replace(
         _ path: RelativePath, in place: DurableDirectory, attribute: FileAttribute?, with bytes: UnsafeRawBufferPointer
     ) throws {
         var identity: FileIdentity?
@@ -262,7 +262,7 @@ extension BatchFolder {
     }
 
     /// Replaces or creates a file whose content arrives in pieces.
-    package func replace(
+    public func replace(
         _ path: RelativePath, in place: DurableDirectory, attribute: FileAttribute?,
         from source: (_ take: (RawSpan) throws -> Void) throws -> Void
     ) throws {
@@ -283,7 +283,7 @@ extension BatchFolder {
     }
 
     /// Removes a file in `place`; `false` if there was none.
-    package func remove(_ path: RelativePath, in place: DurableDirectory) throws -> Bool {
+    public func remove(_ path: RelativePath, in place: DurableDirectory) throws -> Bool {
         var isRemoved = false
         try around {
             if try place.remove(path) { isRemoved = true }

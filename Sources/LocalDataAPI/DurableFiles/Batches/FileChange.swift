@@ -2,9 +2,9 @@ internal import ByteCoding
 internal import LocalDataPluginAPI
 
 /// One change in a batch of files.
-package struct FileChange {
+public struct FileChange {
     /// Calls its argument once, with the whole new content.
-    package typealias Content = (_ take: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    public typealias Content = (_ take: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
 
     /// The file's folder.
     let place: DurableDirectory
@@ -16,7 +16,7 @@ package struct FileChange {
     let content: Content?
 
     /// Describes a change.
-    package init(
+    public init(
         in place: DurableDirectory, _ path: RelativePath, attribute: FileAttribute? = nil, content: Content?
     ) {
         self.place = place

@@ -1,9 +1,9 @@
 internal import ByteCoding
 internal import Glibc
-package import LocalDataPluginAPI
+public import LocalDataPluginAPI
 
 /// The state of a file at some moment. A batch is applied only if the file still has it.
-package struct FileExpectation: Sendable {
+public struct FileExpectation: Sendable {
     /// Distinguishes successive contents of one name.
     struct Sighting: Sendable {
         let status: FileStatus
@@ -18,7 +18,7 @@ package struct FileExpectation: Sendable {
     /// Records the state of an open file; `nil` stands for an absent file.
     ///
     /// - Throws: `StorageError`.
-    package init(_ path: RelativePath, in place: DurableDirectory, _ file: borrowing OpenFile) throws(StorageError) {
+    public init(_ path: RelativePath, in place: DurableDirectory, _ file: borrowing OpenFile) throws(StorageError) {
         self.place = place
         self.path = path
         let status = try file.status()
@@ -26,14 +26,14 @@ package struct FileExpectation: Sendable {
     }
 
     /// Expects an absent file.
-    package init(absent path: RelativePath, in place: DurableDirectory) {
+    public init(absent path: RelativePath, in place: DurableDirectory) {
         self.place = place
         self.path = path
         sighting = nil
     }
 
     /// Whether the file existed.
-    package var wasThere: Bool { sighting != nil }
+    public var wasThere: Bool { sighting != nil }
 
     /// Whether the file still has this state.
     func holds() throws(StorageError) -> Bool {

@@ -3,7 +3,7 @@ import Glibc
 import LocalDataPluginAPI
 
 /// The properties of a file system, by its magic number; see statfs(2).
-package enum FileSystemKind {
+public enum FileSystemKind: Sendable {
     /// Synchronizing a folder also makes all earlier changes of names durable, even in other folders: ext2 to ext4,
     /// XFS, F2FS; and file systems in memory.
     case ordered
@@ -13,7 +13,7 @@ package enum FileSystemKind {
     case other
 
     /// Queries the file system of an open folder.
-    package init(of folder: Int32) {
+    public init(of folder: Int32) {
         switch ld_linux_file_system(folder) {
         case 0xEF53, 0x5846_5342, 0xF2F5_2010, 0x0102_1994, 0x8584_58F6: self = .ordered
         case 0x9123_683E, 0xCA45_1A4E: self = .logged

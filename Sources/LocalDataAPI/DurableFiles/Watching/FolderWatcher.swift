@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-package import LocalDataPluginAPI
+public import LocalDataPluginAPI
 import Synchronization
 
 /// The thread that notifies all watches of the process, and the folders that they need.
@@ -75,7 +75,7 @@ private func runFolderWatcher(_ context: UnsafeMutableRawPointer?) -> UnsafeMuta
 /// place; it never reports a symbolic link on the way that changes its target.
 ///
 /// All watches of a process share one thread, which starts with the first watch and never ends.
-package final class FolderWatch: Sendable {
+public final class FolderWatch: Sendable {
     /// Calls `changed` on the thread of all watches; `changed` must not block it.
     ///
     /// - Parameters:
@@ -83,7 +83,7 @@ package final class FolderWatch: Sendable {
     ///   - includesWrites: Whether to report each write to a file, too.
     ///   - entersFolder: Whether to report files in a folder of that name, at any depth.
     /// - Throws: `StorageError`.
-    package init(
+    public init(
         _ path: String, includesWrites: Bool = false, entersFolder: @escaping @Sendable (_ name: [UInt8]) -> Bool,
         changed: @escaping @Sendable (FolderChange) -> Void
     ) throws(StorageError) {
@@ -96,7 +96,7 @@ package final class FolderWatch: Sendable {
     }
 
     /// Ends the watch; when this returns, `changed` is not running and will not run again.
-    package func end() {
+    public func end() {
         watcher.end(self)
         changed.withLock { $0 = nil }
     }
@@ -112,7 +112,7 @@ package final class FolderWatch: Sendable {
 }
 
 /// A change that a ``FolderWatch`` reports.
-package enum FolderChange: Hashable, Sendable {
+public enum FolderChange: Hashable, Sendable {
     /// A file was put in place or removed. Names are bytes; folders start below the watched folder.
     case file(folders: [[UInt8]], name: [UInt8])
     /// Anything may have changed.

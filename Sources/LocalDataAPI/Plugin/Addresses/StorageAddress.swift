@@ -70,7 +70,7 @@ extension StorageAddress: CustomStringConvertible {
 
 extension StorageAddress {
     /// Throws `invalidAddress` unless domain, scope and name are within the limits that every store can rely on.
-    package func validate() throws(StorageError) {
+    public func validate() throws(StorageError) {
         try place.validate()
         guard !name.isEmpty else {
             throw StorageError(.invalidAddress, "the name in '\(place)/' is empty", hint: "give the key a name")
@@ -95,7 +95,7 @@ extension StorageAddress {
 
 extension StorageNamespace {
     /// Throws `invalidAddress` unless domain and scope are within their limits.
-    package func validate() throws(StorageError) {
+    public func validate() throws(StorageError) {
         let letters = domain.utf8.allSatisfy {
             switch $0 {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

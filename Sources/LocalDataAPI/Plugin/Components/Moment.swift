@@ -5,9 +5,9 @@
 #endif
 
 /// Moments in nanoseconds since 1970 UTC.
-package enum Moment {
+public enum Moment {
     /// The current one. After 2262-04-11, when 64 bits do not hold it any more, it is the last one that they hold.
-    package static var now: Int64 {
+    public static var now: Int64 {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         let (seconds, isTooLarge) = Int64(now.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)

@@ -4,19 +4,23 @@ internal import Synchronization
 /// changed, and its changes. Nobody waits for such a transaction; its commit is refused if a value has changed since.
 ///
 /// - `Key`: Two keys of one address are equal.
-package final class StagedChanges<Key: Hashable & Sendable>: Sendable {
-    package enum Change: Sendable {
+public final class StagedChanges<Key: Hashable & Sendable>: Sendable {
+    /// What the transaction makes of a value.
+    public enum Change: Sendable {
+        /// Stores these bytes, with what is kept beside them.
         case set([UInt8], ValueAttributes?)
+        /// Removes the value.
         case remove
     }
 
     /// A value that the transaction has seen.
-    package struct Entry: Sendable {
-        package let key: Key
+    public struct Entry: Sendable {
+        /// Its key.
+        public let key: Key
         /// The revision when it was first seen; `nil` if there was no value.
-        package let revision: Int64?
-        /// `nil` if it was only read.
-        package fileprivate(set) var change: Change?
+        public let revision: Int64?
+        /// What becomes of it; `nil` if it was only read.
+        public fileprivate(set) var change: Change?
     }
 
     private struct State {
@@ -26,13 +30,14 @@ package final class StagedChanges<Key: Hashable & Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    package init() {}
+    /// Creates a transaction that has seen nothing.
+    public init() {}
 
     /// Passes a value as the transaction sees it; `false` if absent.
     ///
     /// - Parameter read: Passes the stored value, and returns its revision; `nil` if it is absent. Not called if the
     ///   transaction has changed the value.
-    package func get(_ key: Key, _ deliver: (RawSpan) -> Void, read: () throws -> Int64?) throws -> Bool {
+    public func get(_ key: Key, _ deliver: (RawSpan) -> Void, read: () throws -> Int64?) throws -> Bool {
         switch entry(key)?.change {
         case .set(let value, _):
             value.withUnsafeBytes { deliver($0.bytes) }
@@ -49,7 +54,7 @@ package final class StagedChanges<Key: Hashable & Sendable>: Sendable {
     ///
     /// - Parameter revision: The revision of the stored value; `nil` if it is absent. Called if the transaction has not
     ///   seen it before.
-    package func set(
+    public func set(
         _ key: Key, to value: RawSpan, attributes: ValueAttributes?, over revision: () throws -> Int64?
     ) throws {
         try see(key, revision)
@@ -59,7 +64,7 @@ package final class StagedChanges<Key: Hashable & Sendable>: Sendable {
     /// Stages the removal of a value; returns whether the transaction saw one.
     ///
     /// - Parameter revision: As for ``set(_:to:attributes:over:)``.
-    package func remove(_ key: Key, over revision: () throws -> Int64?) throws -> Bool {
+    public func remove(_ key: Key, over revision: () throws -> Int64?) throws -> Bool {
         try see(key, revision)
         defer { stage(key, .remove) }
         guard let entry = entry(key) else { return false }
@@ -71,7 +76,7 @@ package final class StagedChanges<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Returns and forgets all entries, in the order of the first access.
-    package func end() -> [Entry] {
+    public func end() -> [Entry] {
         state.withLock { state in
             defer { state = State() }
             return state.entries

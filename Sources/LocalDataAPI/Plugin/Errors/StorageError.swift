@@ -16,7 +16,7 @@ public struct StorageError: Error, Sendable {
     /// What the reader can do next; empty if there is no advice.
     public let hint: String
     /// What made a file operation fail. It stays in the process: no boundary passes it on.
-    package let cause: Cause
+    public let cause: Cause
 
     /// Creates an error.
     ///
@@ -29,7 +29,7 @@ public struct StorageError: Error, Sendable {
     }
 
     /// Creates an error with its cause.
-    package init(_ code: Code, _ message: String, hint: String, cause: Cause) {
+    public init(_ code: Code, _ message: String, hint: String, cause: Cause) {
         self.code = code
         self.message = message.isEmpty ? code.summary : message
         self.hint = hint
@@ -37,7 +37,7 @@ public struct StorageError: Error, Sendable {
     }
 
     /// Keeps a `StorageError`; any other error becomes ``Code/unknown`` with its text.
-    package init(wrapping error: any Error) {
+    public init(wrapping error: any Error) {
         self = (error as? StorageError) ?? StorageError(.unknown, "\(error)")
     }
 
@@ -52,7 +52,7 @@ public struct StorageError: Error, Sendable {
 
 extension StorageError {
     /// What made a file operation fail, for code that reacts to it.
-    package enum Cause: Hashable, Sendable {
+    public enum Cause: Hashable, Sendable {
         /// Something other than a file operation failed.
         case other
         /// A system call failed with this error number; see errno(3).
@@ -66,7 +66,7 @@ extension StorageError {
     }
 
     /// The error number of the system call that failed, e.g. `ENOSPC`; `nil` if none did.
-    package var systemError: Int32? {
+    public var systemError: Int32? {
         switch cause {
         case .systemCall(let number), .distrust(let number), .change(let number, _): number
         case .other, .irregularFile: nil

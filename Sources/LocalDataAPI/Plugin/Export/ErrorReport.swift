@@ -39,29 +39,3 @@ private func report(_ error: any Error, to sink: UnsafePointer<ld_error_sink>?) 
         known.hint.withBytes { hint in write(sink.pointee.context, known.code, message, hint) }
     }
 }
-
-/// Caches the last text, since the attributes of a namespace's values are mostly the same.
-package struct RepeatedText {
-    private var bytes: [UInt8] = []
-    /// The last text; `nil` if it was empty.
-    package private(set) var text: String?
-
-    package init() {}
-
-    /// Takes the next text.
-    ///
-    /// - Returns: Whether it differs from the last one.
-    @discardableResult
-    package mutating func take(_ next: UnsafeRawBufferPointer) -> Bool {
-        let isSame = bytes.withUnsafeBytes { known in
-            guard known.count == next.count, let start = known.baseAddress, let other = next.baseAddress else {
-                return known.count == next.count
-            }
-            return memcmp(start, other, next.count) == 0
-        }
-        guard !isSame else { return false }
-        bytes = Array(next)
-        text = bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
-        return true
-    }
-}

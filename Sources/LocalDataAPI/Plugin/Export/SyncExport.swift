@@ -126,7 +126,7 @@ extension SyncRecord {
     package static var mostInOneCall: Int { 1024 }
 
     /// The most bytes of a writer and of a name.
-    @inlinable package static var longestName: Int { 64 }
+    @inlinable public static var longestName: Int { 64 }
 
     /// The most bytes of a position.
     package static var longestPosition: Int { 4096 }
@@ -136,7 +136,7 @@ extension SyncRecord {
 
     /// Whether a writer or a name is 1 to 64 lower case letters, digits and `-`.
     @inlinable
-    package static func isUsable(_ name: some Collection<UInt8>) -> Bool {
+    public static func isUsable(_ name: some Collection<UInt8>) -> Bool {
         (1...longestName).contains(name.count)
             && name.allSatisfy {
                 switch $0 {

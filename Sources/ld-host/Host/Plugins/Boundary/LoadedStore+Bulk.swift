@@ -1,3 +1,4 @@
+internal import ByteCoding
 internal import CLocalData
 internal import Glibc
 package import LocalDataAPI
