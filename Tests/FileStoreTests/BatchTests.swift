@@ -1,4 +1,4 @@
-import FileStore
+@testable import FileStore
 import FoundationEssentials
 import LocalDataAPI
 import TestSupport

@@ -1,5 +1,5 @@
 import CLinux
-import FileStore
+@testable import FileStore
 import Glibc
 import LocalDataAPI
 import TestSupport

@@ -1,4 +1,4 @@
-import FileStore
+@testable import FileStore
 import Glibc
 import LocalDataAPI
 import Synchronization

@@ -1,5 +1,5 @@
 import CLinux
-import FileStore
+@testable import FileStore
 import FoundationEssentials
 import Glibc
 import LocalDataAPI

@@ -1,4 +1,3 @@
-import FolderSync
 import FoundationEssentials
 import Glibc
 import LocalDataAPI

@@ -1,4 +1,3 @@
-import FolderSync
 import FoundationEssentials
 import LocalDataAPI
 import TestSupport

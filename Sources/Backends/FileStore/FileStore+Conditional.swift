@@ -1,12 +1,12 @@
 import ByteCoding
 import DurableFiles
-public import LocalDataPluginAPI
+import LocalDataPluginAPI
 import Synchronization
 
 /// A value's revision is the number that its write has recorded, with the file's size and modification time, so that an
 /// edit in place changes it. For files that others have made, it is a hash of what identifies the file.
 extension FileStore: ConditionalBackend {
-    public func get(_ key: FileKey, _ deliver: (UInt64, ValueAttributes, RawSpan) -> Void) throws -> Bool {
+    func get(_ key: FileKey, _ deliver: (UInt64, ValueAttributes, RawSpan) -> Void) throws -> Bool {
         guard let file = try key.place.open(key.path) else { return false }
         var found: DescribedContent?
         func record(_ described: DescribedContent) throws -> ContentRecord? {
@@ -23,7 +23,7 @@ extension FileStore: ConditionalBackend {
         return true
     }
 
-    public func set(
+    func set(
         _ key: FileKey, to value: RawSpan, attributes: ValueAttributes?, if condition: WriteCondition
     ) throws -> UInt64? {
         try requireAttributes(in: key.place, for: "the revision of a value")
@@ -39,7 +39,7 @@ extension FileStore: ConditionalBackend {
         return change ? written.revision : nil
     }
 
-    public func remove(_ key: FileKey, ifRevision revision: UInt64) throws -> Bool {
+    func remove(_ key: FileKey, ifRevision revision: UInt64) throws -> Bool {
         guard let expectations = try expectations(key, .revision(revision)) else { return false }
         return try batches.apply([FileChange(in: key.place, key.path, content: nil)], onlyIf: expectations)
     }

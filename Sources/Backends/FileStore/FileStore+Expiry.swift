@@ -1,15 +1,15 @@
 import DurableFiles
-public import LocalDataPluginAPI
+import LocalDataPluginAPI
 
 /// A value's attribute says when it expires. Where the file system keeps no attributes, no value can expire.
 extension FileStore: ExpiringBackend {
-    public func discard(_ key: FileKey) throws {
+    func discard(_ key: FileKey) throws {
         if isFrozen { return }
         _ = try discardFile(key.path, in: key.place)
     }
 
     /// Looks at each file of a folder that has held values that expire, and at no other folder's.
-    public func sweep(_ place: StorageNamespace?, limit: Int) throws -> Int {
+    func sweep(_ place: StorageNamespace?, limit: Int) throws -> Int {
         if isFrozen { return 0 }
         guard let place else {
             var removed = 0
@@ -28,7 +28,7 @@ extension FileStore: ExpiringBackend {
         return removed
     }
 
-    public func forEachExpired(in place: StorageNamespace, _ body: (String) -> Bool) throws {
+    func forEachExpired(in place: StorageNamespace, _ body: (String) -> Bool) throws {
         let directory = try directory(of: place)
         guard try directory.mayExpire else { return }
         _ = try ValueListing(directory: directory).forEachName { name in

@@ -1,5 +1,5 @@
 import DurableFiles
-public import LocalDataPluginAPI
+import LocalDataPluginAPI
 
 /// Transactions keep their changes in memory until they commit, so nobody waits for an open transaction. The commit is
 /// a batch that is applied only if every file that the transaction has read is unchanged.
@@ -9,12 +9,12 @@ public import LocalDataPluginAPI
 extension FileStore: TransactionalBackend {
     /// Begins after every committed batch: one whose owner has died is completed first, so that no transaction sees a
     /// part of it.
-    public func begin() throws -> FileTransaction {
+    func begin() throws -> FileTransaction {
         try batches.settle()
         return FileTransaction()
     }
 
-    public func get(_ key: FileKey, in transaction: FileTransaction, _ deliver: (RawSpan) -> Void) throws -> Bool {
+    func get(_ key: FileKey, in transaction: FileTransaction, _ deliver: (RawSpan) -> Void) throws -> Bool {
         switch transaction.entry(key)?.change {
         case .set(let value, _):
             value.withUnsafeBytes { deliver($0.bytes) }
@@ -32,7 +32,7 @@ extension FileStore: TransactionalBackend {
         return true
     }
 
-    public func set(
+    func set(
         _ key: FileKey, to value: RawSpan, attributes: ValueAttributes?, in transaction: FileTransaction
     ) throws {
         let attribute = try attribute(attributes, of: key)
@@ -40,13 +40,13 @@ extension FileStore: TransactionalBackend {
         transaction.stage(key, .set(value.withUnsafeBytes { Array($0) }, attribute))
     }
 
-    public func remove(_ key: FileKey, in transaction: FileTransaction) throws -> Bool {
+    func remove(_ key: FileKey, in transaction: FileTransaction) throws -> Bool {
         let wasThere = try note(key, in: transaction)
         transaction.stage(key, .remove)
         return wasThere
     }
 
-    public func commit(_ transaction: FileTransaction) throws {
+    func commit(_ transaction: FileTransaction) throws {
         let entries = transaction.end()
         let changes = entries.compactMap { entry -> FileChange? in
             switch entry.change {
@@ -66,7 +66,7 @@ extension FileStore: TransactionalBackend {
         }
     }
 
-    public func rollback(_ transaction: FileTransaction) { _ = transaction.end() }
+    func rollback(_ transaction: FileTransaction) { _ = transaction.end() }
 
     /// Records a value's state before the transaction changes it.
     ///

@@ -1,5 +1,5 @@
-public import DurableFiles
-import FoundationEssentials
+internal import DurableFiles
+internal import FoundationEssentials
 internal import Glibc
 public import LocalDataPluginAPI
 
@@ -24,8 +24,8 @@ public import LocalDataPluginAPI
 ///
 /// - **Without attributes** (some network and FUSE file systems, ext4 for attributes above 4 KiB), or after a copy that
 ///   drops them, there is no record, and damage goes unnoticed unless the values are sealed.
-public final class FileStore: StorageBackend {
-    public static let component = ComponentInfo(
+final class FileStore: StorageBackend {
+    static let component = ComponentInfo(
         id: "file", summary: "keeps each value in its own file, replaced durably",
         options: [
             .path("root", default: "${data}/files", help: "the folder that the store keeps its files in"),
@@ -34,7 +34,7 @@ public final class FileStore: StorageBackend {
                 help: "whether the store changes nothing, and no batch takes effect while it is open; backups set it"),
         ])
 
-    public let properties = StoreProperties(latency: .disk, isDurable: true, isShared: true)
+    let properties = StoreProperties(latency: .disk, isDurable: true, isShared: true)
 
     let root: DurableDirectory
     let batches: BatchFolder
@@ -48,7 +48,7 @@ public final class FileStore: StorageBackend {
     /// - Throws: `invalidOptions` if the root is not an absolute path; `storeUnavailable` if it is not a folder, or if
     ///   the disk fails while a batch is completed; `permissionDenied` if this is the superuser and the root belongs to
     ///   another user.
-    public init(options: ComponentOptions, host: HostServices) throws {
+    init(options: ComponentOptions, host: HostServices) throws {
         let path = try options.string("root")
         guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
             throw StorageError(
@@ -86,7 +86,7 @@ public final class FileStore: StorageBackend {
             hint: "run it as user \(owner), or set HOME or the option 'root' to root's own folder")
     }
 
-    public func resolve(_ address: StorageAddress) throws -> FileKey {
+    func resolve(_ address: StorageAddress) throws -> FileKey {
         guard !address.name.isEmpty else {
             throw StorageError(.invalidAddress, "the name in '\(address.place)/' is empty", hint: "give the key a name")
         }
@@ -94,7 +94,7 @@ public final class FileStore: StorageBackend {
         return FileKey(place: place, path: try FileName.path(of: address.name, in: place))
     }
 
-    public func get(_ key: FileKey, _ deliver: (RawSpan) -> Void) throws -> Bool {
+    func get(_ key: FileKey, _ deliver: (RawSpan) -> Void) throws -> Bool {
         guard let file = try key.place.open(key.path) else { return false }
         let state = try file.read(
             expecting: {
@@ -112,19 +112,19 @@ public final class FileStore: StorageBackend {
         log(.info, Self.component.id, "'\(path)' was edited outside LocalData")
     }
 
-    public func exists(_ key: FileKey) throws -> Bool {
+    func exists(_ key: FileKey) throws -> Bool {
         guard try key.place.mayExpire else { return try key.place.exists(key.path) }
         guard let file = try key.place.open(key.path) else { return false }
         try StoredAttributes.recorded(of: file).refuseExpired()
         return true
     }
 
-    public func set(_ key: FileKey, to value: RawSpan, attributes: ValueAttributes?) throws {
+    func set(_ key: FileKey, to value: RawSpan, attributes: ValueAttributes?) throws {
         let attribute = try attribute(attributes, of: key)
         try value.withUnsafeBytes { try batches.replace(key.path, in: key.place, attribute: attribute, with: $0) }
     }
 
-    public func remove(_ key: FileKey) throws -> Bool {
+    func remove(_ key: FileKey) throws -> Bool {
         if try key.place.mayExpire, let file = try key.place.open(key.path),
             try StoredAttributes.recorded(of: file).isExpired
         {
@@ -149,7 +149,7 @@ public final class FileStore: StorageBackend {
 }
 
 extension FileStore: AttributedBackend {
-    public func attributes(of key: FileKey) throws -> ValueAttributes? {
+    func attributes(of key: FileKey) throws -> ValueAttributes? {
         guard let file = try key.place.open(key.path) else { return nil }
         let described = try key.described(file.status(), of: file)
         try described.recorded.refuseExpired()
@@ -163,7 +163,7 @@ extension FileStore: BatchBackend {
     ///
     /// It may include namespaces with their own folders, on any file system. If a store of another root changes a value
     /// there between a crash and the completion, the batch may overwrite that change.
-    public func apply(_ changes: [StorageChange<FileKey>]) throws {
+    func apply(_ changes: [StorageChange<FileKey>]) throws {
         // The values of a batch have few different attributes.
         var encoded: [ValueAttributes: FileAttribute] = [:]
         try batches.apply(
@@ -183,7 +183,7 @@ extension FileStore: BatchBackend {
 
 /// Reports an interrupted batch that cannot be completed.
 extension FileStore: CheckableBackend {
-    public func check(_ report: (String) -> Bool) throws {
+    func check(_ report: (String) -> Bool) throws {
         do { try batches.recover() } catch let error as StorageError where error.leavesReading {
             // Another process is completing it; whether that succeeds is not known yet.
             if error.systemError == ETIMEDOUT { throw error }
@@ -198,14 +198,14 @@ extension FileStore: CheckableBackend {
 }
 
 extension FileStore: RepairableBackend {
-    public func repair(_ report: (String) -> Void) throws {
+    func repair(_ report: (String) -> Void) throws {
         guard let journal = try batches.setAside() else { return }
         report("a batch was only partly applied, and its rest is given up; its damaged journal is now '\(journal)'")
     }
 }
 
 extension FileStore: EnumerableBackend {
-    public func forEachName(
+    func forEachName(
         in place: StorageNamespace, prefix: String, after: String?, limit: Int?, _ body: (String) -> Bool
     ) throws {
         let directory = try directory(of: place)
@@ -220,7 +220,7 @@ extension FileStore: EnumerableBackend {
     }
 
     /// - Throws: After all others, the error of a folder that this user must not read.
-    public func forEachPlace(_ body: (StorageNamespace) -> Bool) throws {
+    func forEachPlace(_ body: (StorageNamespace) -> Bool) throws {
         var failure: StorageError?
         var listing = ValueListing(directory: root, givesLinks: true)
         listing.passesOver = { failure = failure ?? $0 }
@@ -243,7 +243,7 @@ extension FileStore: EnumerableBackend {
 }
 
 extension FileStore: StreamingBackend {
-    public func read(_ key: FileKey, _ body: (RawSpan) -> Bool) throws -> Bool {
+    func read(_ key: FileKey, _ body: (RawSpan) -> Bool) throws -> Bool {
         guard let file = try key.place.open(key.path) else { return false }
         let recorded = try StoredAttributes.recorded(of: file)
         try recorded.refuseExpired()
@@ -252,7 +252,7 @@ extension FileStore: StreamingBackend {
         return true
     }
 
-    public func write(
+    func write(
         _ key: FileKey, attributes: ValueAttributes?, from source: ((RawSpan) throws -> Void) throws -> Void
     ) throws {
         let attribute = try attribute(attributes, of: key)
@@ -261,7 +261,7 @@ extension FileStore: StreamingBackend {
 }
 
 extension FileStore: VerifiableBackend {
-    public func verify(_ key: FileKey) throws -> ValueState? {
+    func verify(_ key: FileKey) throws -> ValueState? {
         guard let file = try key.place.open(key.path) else { return nil }
         let recorded = try StoredAttributes.recorded(of: file)
         try recorded.refuseExpired()
@@ -277,7 +277,7 @@ extension FileStore: WipingBackend {
     /// A value's file is removed with the value, so only temporary files of killed processes may still contain parts of
     /// it; those are removed. It does not overwrite the blocks of removed files: no file system promises that new bytes
     /// go to the same blocks.
-    public func wipe(_ place: StorageNamespace) throws {
+    func wipe(_ place: StorageNamespace) throws {
         try batches.recover()
         try directory(of: place).removeAbandoned()
     }
@@ -286,7 +286,7 @@ extension FileStore: WipingBackend {
 extension FileStore: WatchableBackend {
     /// Reports files that this or another process puts in place or removes, within milliseconds; see inotify(7). It
     /// does not report files that are edited in place, bypassing the store.
-    public func watch(
+    func watch(
         _ place: StorageNamespace, prefix: String, changed: @escaping @Sendable (String?) -> Void
     ) throws -> FolderWatch {
         try FolderWatch(directory(of: place).path, entersFolder: { $0.last == FileName.folderMark }) { change in
@@ -301,7 +301,7 @@ extension FileStore: WatchableBackend {
         }
     }
 
-    public func unwatch(_ watch: FolderWatch) { watch.end() }
+    func unwatch(_ watch: FolderWatch) { watch.end() }
 }
 
 extension Plugin.Component {

@@ -1,9 +1,9 @@
-import DurableFiles
+internal import DurableFiles
 internal import LocalDataPluginAPI
-import Synchronization
+internal import Synchronization
 
 /// An open transaction: the states of the files that it has read, and its changes, in memory.
-public final class FileTransaction: Sendable {
+final class FileTransaction: Sendable {
     /// A staged change.
     enum Staged {
         case set([UInt8], FileAttribute?)

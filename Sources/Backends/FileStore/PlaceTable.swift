@@ -67,7 +67,7 @@ final class PlaceTable: Sendable {
 }
 
 /// A resolved address: the namespace's folder and the file's path in it, both ready for system calls.
-public final class FileKey: Sendable {
+final class FileKey: Sendable {
     let place: DurableDirectory
     let path: RelativePath
     private let recorded = LastReading<RecordedContent>()

@@ -1,5 +1,5 @@
 import DurableFiles
-public import FoundationEssentials
+import FoundationEssentials
 public import LocalDataPluginAPI
 import Synchronization
 
@@ -24,8 +24,8 @@ import Synchronization
 ///   that published them reads from the beginning: then its next segment is a base, and the engine publishes what the
 ///   transport has lost.
 /// - **Unmounting.** An unmounted folder is usually an empty one: name an entry of the folder as `marker` to notice it.
-public final class FolderSync: SyncTransport {
-    public static let component = ComponentInfo(
+final class FolderSync: SyncTransport {
+    static let component = ComponentInfo(
         id: "folder", summary: "carries changes in a folder that a program copies between devices",
         options: [
             .path("folder", required: true, help: "the folder that the devices share"),
@@ -37,7 +37,7 @@ public final class FolderSync: SyncTransport {
 
     /// The most bytes of a record's content.
     static let largestContent = 16 << 20
-    public let largestRecord = FolderSync.largestContent
+    let largestRecord = FolderSync.largestContent
 
     let folder: SharedFolder
     private let settings: Publisher.Settings
@@ -49,7 +49,7 @@ public final class FolderSync: SyncTransport {
     private let cancellations = Atomic<Int>(0)
 
     /// - Throws: `invalidOptions`; `permissionDenied` if this is the superuser and the folder belongs to another user.
-    public convenience init(options: ComponentOptions, host: HostServices) throws {
+    convenience init(options: ComponentOptions, host: HostServices) throws {
         let segment = try options.integer("segment", in: 4096...(1 << 30))
         try self.init(options: options, host: host, settings: Publisher.Settings(segment: Int(segment)))
     }
@@ -78,7 +78,7 @@ public final class FolderSync: SyncTransport {
         watch = SharedFolderWatch(folder, poll: Int(poll)) { [log] in log(.warning, Self.component.id, $0) }
     }
 
-    public func publish(_ records: [SyncRecord]) throws {
+    func publish(_ records: [SyncRecord]) throws {
         guard let writer = records.first?.writer else { return }
         for record in records {
             guard record.writer == writer else {
@@ -94,7 +94,7 @@ public final class FolderSync: SyncTransport {
         try publish(records.map { Batch.Change(kind: .put, name: $0.name, content: $0.content) }, of: writer)
     }
 
-    public func remove(_ names: [String], of writer: String) throws {
+    func remove(_ names: [String], of writer: String) throws {
         if names.isEmpty { return }
         try publish(names.map { Batch.Change(kind: .remove, name: $0, content: Data()) }, of: writer)
     }
@@ -124,7 +124,7 @@ public final class FolderSync: SyncTransport {
         }
     }
 
-    public func fetch(since position: Data?, _ body: (SyncRecord) -> Bool) throws -> Data {
+    func fetch(since position: Data?, _ body: (SyncRecord) -> Bool) throws -> Data {
         var start = FolderPosition()
         if let position {
             guard let read = FolderPosition(position) else { throw lost("the position is damaged") }
@@ -155,11 +155,16 @@ public final class FolderSync: SyncTransport {
         StorageError(.positionLost, "\(problem), so reading of '\(folder.path)' cannot resume there")
     }
 
-    public func subscribe(_ notify: @escaping @Sendable (SyncNotice) -> Void) throws -> FolderSubscription {
+    func subscribe(_ notify: @escaping @Sendable (SyncNotice) -> Void) throws -> FolderSubscription {
         try StorageError.reaching { try watch.subscribe(notify) }
     }
 
-    public func unsubscribe(_ subscription: FolderSubscription) { watch.unsubscribe(subscription) }
+    func unsubscribe(_ subscription: FolderSubscription) { watch.unsubscribe(subscription) }
 
-    public func cancel() { cancellations.add(1, ordering: .acquiringAndReleasing) }
+    func cancel() { cancellations.add(1, ordering: .acquiringAndReleasing) }
+}
+
+extension Plugin.Component {
+    /// The transport, for a plugin.
+    public static var folderSync: Plugin.Component { .sync(FolderSync.self) }
 }

@@ -1,4 +1,4 @@
-public import FoundationEssentials
+internal import FoundationEssentials
 public import LocalDataPluginAPI
 internal import Synchronization
 
@@ -13,11 +13,11 @@ internal import Synchronization
 /// - **Durability.** A record is published when the server has acknowledged it. Whether the server syncs before that is
 ///   a matter of its configuration, which no client can see; see ``ServerAdvice``.
 /// - **Positions.** A position is the identity of the stream with a sequence in it; see ``StreamPosition``.
-public final class NATSSync: SyncTransport {
-    public static let component = ComponentInfo(
+final class NATSSync: SyncTransport {
+    static let component = ComponentInfo(
         id: "nats", summary: "carries records through a NATS server with JetStream", options: NATSOptions.list)
 
-    public let largestRecord: Int
+    let largestRecord: Int
     let options: NATSOptions
     let names: BucketNames
     let links: Links
@@ -27,7 +27,7 @@ public final class NATSSync: SyncTransport {
     /// Opens the transport; does not connect yet.
     ///
     /// - Throws: `invalidOptions` for options that make no sense or are not safe.
-    public init(options: ComponentOptions, host: HostServices) throws {
+    init(options: ComponentOptions, host: HostServices) throws {
         let options = try NATSOptions(options)
         self.options = options
         largestRecord = options.largestRecord
@@ -38,14 +38,14 @@ public final class NATSSync: SyncTransport {
 
     deinit { links.close() }
 
-    public func publish(_ records: [SyncRecord]) throws {
+    func publish(_ records: [SyncRecord]) throws {
         for record in records { try check(record) }
         try session("publishing") { session throws(StorageError) in
             try Publication(records, names).run(session, links)
         }
     }
 
-    public func remove(_ removed: [String], of writer: String) throws {
+    func remove(_ removed: [String], of writer: String) throws {
         try session("removing records") { session throws(StorageError) in
             // Only what is there now: a removal that arrives late must not take away a later record.
             let last = try session.info(names).last
@@ -59,21 +59,21 @@ public final class NATSSync: SyncTransport {
         }
     }
 
-    public func fetch(since position: Data?, _ body: (SyncRecord) -> Bool) throws -> Data {
+    func fetch(since position: Data?, _ body: (SyncRecord) -> Bool) throws -> Data {
         try session("fetching", warns: position == nil) { session throws(StorageError) in
             try Retrieval(session, names).run(since: position, body)
         }
     }
 
-    public func subscribe(_ notify: @escaping @Sendable (SyncNotice) -> Void) throws -> Subscriber {
+    func subscribe(_ notify: @escaping @Sendable (SyncNotice) -> Void) throws -> Subscriber {
         let subscriber = Subscriber(notify)
         try watch.add(subscriber)
         return subscriber
     }
 
-    public func unsubscribe(_ subscription: Subscriber) { watch.remove(subscription) }
+    func unsubscribe(_ subscription: Subscriber) { watch.remove(subscription) }
 
-    public func cancel() {
+    func cancel() {
         for call in calls.withLock({ Array($0.values) }) { call.fail(StorageError(.cancelled)) }
     }
 
@@ -94,4 +94,9 @@ public final class NATSSync: SyncTransport {
             "the record '\(record.name)' has \(record.content.count) bytes; the transport carries at most \(largestRecord)",
             hint: "raise option 'largestRecord', and the server's max_payload")
     }
+}
+
+extension Plugin.Component {
+    /// The transport, for a plugin.
+    public static var natsSync: Plugin.Component { .sync(NATSSync.self) }
 }

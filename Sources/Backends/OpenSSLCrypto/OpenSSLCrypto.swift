@@ -1,24 +1,24 @@
 internal import COpenSSL
 internal import Glibc
-public import LocalDataPluginAPI
+internal import LocalDataPluginAPI
 
 /// A crypto provider that uses OpenSSL 3, with the algorithms of its default library context.
 ///
 /// Algorithms are looked up once per process. If a machine's OpenSSL is configured without one, e.g. with a FIPS
 /// provider, this provider does not offer it.
-public struct OpenSSLCrypto: CryptoProvider, SigningProvider {
-    public static let component = ComponentInfo(id: "openssl", summary: "computes with OpenSSL's libcrypto")
+struct OpenSSLCrypto: CryptoProvider, SigningProvider {
+    static let component = ComponentInfo(id: "openssl", summary: "computes with OpenSSL's libcrypto")
 
-    public let ciphers: [AuthenticatedCipher]
-    public let derivations: [KeyDerivationFunction]
-    public let agreements: [KeyAgreement]
-    public let signatures: [SignatureAlgorithm]
+    let ciphers: [AuthenticatedCipher]
+    let derivations: [KeyDerivationFunction]
+    let agreements: [KeyAgreement]
+    let signatures: [SignatureAlgorithm]
 
     private let aes256GCM: ProvidedCipher?
     private let chaCha20Poly1305: ProvidedCipher?
 
     /// - Throws: `unsupported` if OpenSSL offers no SHA-256, which every derivation needs.
-    public init(options: ComponentOptions, host: HostServices) throws {
+    init(options: ComponentOptions, host: HostServices) throws {
         OpenSSLLibrary.prepare()
         guard SHA2.Variant.sha256.isOffered else {
             throw StorageError(
@@ -47,7 +47,7 @@ public struct OpenSSLCrypto: CryptoProvider, SigningProvider {
         return provided
     }
 
-    public func seal(
+    func seal(
         _ plaintext: RawSpan, with cipher: AuthenticatedCipher, key: RawSpan, nonce: RawSpan,
         authenticating data: RawSpan, ciphertext: inout MutableRawSpan, tag: inout MutableRawSpan
     ) throws {
@@ -59,7 +59,7 @@ public struct OpenSSLCrypto: CryptoProvider, SigningProvider {
         try context.takeTag(into: &tag)
     }
 
-    public func open(
+    func open(
         _ ciphertext: RawSpan, tag: RawSpan, with cipher: AuthenticatedCipher, key: RawSpan, nonce: RawSpan,
         authenticating data: RawSpan, plaintext: inout MutableRawSpan
     ) throws {
@@ -71,22 +71,22 @@ public struct OpenSSLCrypto: CryptoProvider, SigningProvider {
         try context.verify(cipher)
     }
 
-    public func deriveKey(
+    func deriveKey(
         from secret: RawSpan, salt: RawSpan, info: RawSpan, into key: inout MutableRawSpan
     ) throws { try HKDF.derive(by: .sha256, from: secret, salt: salt, info: info, into: &key) }
 
-    public func deriveKeyBySHA512(
+    func deriveKeyBySHA512(
         from secret: RawSpan, salt: RawSpan, info: RawSpan, into key: inout MutableRawSpan
     ) throws { try HKDF.derive(by: .sha512, from: secret, salt: salt, info: info, into: &key) }
 
-    public func deriveKey(
+    func deriveKey(
         fromPassphrase passphrase: RawSpan, salt: RawSpan, iterations: UInt64, into key: inout MutableRawSpan
     ) throws {
         try PasswordDerivation.derive(
             by: .sha256, from: passphrase, salt: salt, iterations: iterations, into: &key)
     }
 
-    public func deriveKeyBySHA512(
+    func deriveKeyBySHA512(
         fromPassphrase passphrase: RawSpan, salt: RawSpan, iterations: UInt64, into key: inout MutableRawSpan
     ) throws {
         try PasswordDerivation.derive(
@@ -95,7 +95,7 @@ public struct OpenSSLCrypto: CryptoProvider, SigningProvider {
 
     /// From the system's generator, see getentropy(3), which also seeds OpenSSL's. It has no state in this process that
     /// fork(2) or a restored snapshot could duplicate, and for a salt it takes a sixth of the time of OpenSSL's.
-    public func random(into bytes: inout MutableRawSpan) throws {
+    func random(into bytes: inout MutableRawSpan) throws {
         try bytes.withUnsafeMutableBytes { bytes throws(StorageError) in
             for start in stride(from: 0, to: bytes.count, by: Self.mostRandom) {
                 let piece = UnsafeMutableRawBufferPointer(rebasing: bytes[start...].prefix(Self.mostRandom))
@@ -111,24 +111,24 @@ public struct OpenSSLCrypto: CryptoProvider, SigningProvider {
     /// The most bytes per call.
     private static let mostRandom = 256
 
-    public func publicKey(
+    func publicKey(
         of privateKey: RawSpan, for agreement: KeyAgreement, into publicKey: inout MutableRawSpan
     ) throws { try X25519.publicKey(of: privateKey, into: &publicKey) }
 
-    public func sharedSecret(
+    func sharedSecret(
         of privateKey: RawSpan, with publicKey: RawSpan, by agreement: KeyAgreement, into secret: inout MutableRawSpan
     ) throws { try X25519.sharedSecret(of: privateKey, with: publicKey, into: &secret) }
 
-    public func publicKey(
+    func publicKey(
         ofSigningKey privateKey: RawSpan, for algorithm: SignatureAlgorithm, into publicKey: inout MutableRawSpan
     ) throws { try Ed25519.publicKey(of: privateKey, into: &publicKey) }
 
-    public func sign(
+    func sign(
         _ message: RawSpan, with privateKey: RawSpan, by algorithm: SignatureAlgorithm,
         into signature: inout MutableRawSpan
     ) throws { try Ed25519.sign(message, with: privateKey, into: &signature) }
 
-    public func verify(
+    func verify(
         _ signature: RawSpan, of message: RawSpan, with publicKey: RawSpan, by algorithm: SignatureAlgorithm
     ) throws { try Ed25519.verify(signature, of: message, with: publicKey) }
 }

@@ -4,7 +4,7 @@ internal import ServerAccess
 internal import Synchronization
 
 /// A lock that is held by a connection. Behind a pooler a transaction holds it, because nothing else is the link's own.
-public final class NameLock: Sendable {
+final class NameLock: Sendable {
     private let link: Mutex<ServerLink?>
     private let number: Int64
 

@@ -2,7 +2,7 @@ internal import Glibc
 internal import LocalDataPluginAPI
 
 /// A resolved address, with the name's bytes ready to be sent.
-public final class PostgreSQLKey: Sendable {
+final class PostgreSQLKey: Sendable {
     let place: StorageNamespace
     nonisolated(unsafe) let name: UnsafeRawBufferPointer
 
@@ -32,11 +32,11 @@ extension PostgreSQLKey {
 }
 
 extension PostgreSQLKey: Hashable {
-    public static func == (left: PostgreSQLKey, right: PostgreSQLKey) -> Bool {
+    static func == (left: PostgreSQLKey, right: PostgreSQLKey) -> Bool {
         left === right || left.order(right.name) == 0 && left.place == right.place
     }
 
-    public func hash(into hasher: inout Hasher) {
+    func hash(into hasher: inout Hasher) {
         hasher.combine(place)
         hasher.combine(bytes: name)
     }

@@ -1,10 +1,10 @@
 internal import DurableFiles
 internal import FoundationEssentials
 internal import Glibc
-public import LocalDataPluginAPI
+internal import LocalDataPluginAPI
 
 extension PostgreSQLStore: BatchBackend {
-    public func apply(_ changes: [StorageChange<PostgreSQLKey>]) throws {
+    func apply(_ changes: [StorageChange<PostgreSQLKey>]) throws {
         guard let first = changes.first else { return }
         for change in changes { try check(change.value?.count ?? 0) }
         // In one order for all, so that two batches do not wait for each other.
@@ -60,7 +60,7 @@ extension PostgreSQLKey {
 }
 
 extension PostgreSQLStore: BulkBackend {
-    public func forEachValue(
+    func forEachValue(
         in place: StorageNamespace, prefix: String, after: String?, largest: Int, _ body: Taker
     ) throws {
         var range = NameRange(prefix: prefix, after: after)
@@ -100,7 +100,7 @@ extension PostgreSQLStore: BulkBackend {
         return body(name, content.bytes, attributes, mark)
     }
 
-    public func apply(_ changes: BulkChanges) throws -> [Int] {
+    func apply(_ changes: BulkChanges) throws -> [Int] {
         var writes: [Write] = []
         writes.reserveCapacity(changes.count)
         let revisions = Revision.several(changes.count)

@@ -1,10 +1,10 @@
 internal import DurableFiles
-public import LocalDataPluginAPI
+internal import LocalDataPluginAPI
 
 /// Compares each value with its checksum, and looks for pieces that belong to no value. The server's own structures are
 /// the business of its tools, such as pg_amcheck.
 extension PostgreSQLStore: CheckableBackend {
-    public func check(_ report: (String) -> Bool) throws {
+    func check(_ report: (String) -> Bool) throws {
         var continues = true
         var places: [StorageNamespace] = []
         try forEachPlace {

@@ -1,11 +1,11 @@
-public import LocalDataPluginAPI
+import LocalDataPluginAPI
 
 extension PostgreSQLStore: ConditionalBackend {
-    public func get(_ key: PostgreSQLKey, _ deliver: (UInt64, ValueAttributes, RawSpan) -> Void) throws -> Bool {
+    func get(_ key: PostgreSQLKey, _ deliver: (UInt64, ValueAttributes, RawSpan) -> Void) throws -> Bool {
         try value(key, .describedValue) { deliver(UInt64(bitPattern: $0.revision), $0.attributes, $1) } != nil
     }
 
-    public func set(
+    func set(
         _ key: PostgreSQLKey, to value: RawSpan, attributes: ValueAttributes?, if condition: WriteCondition
     ) throws -> UInt64? {
         try check(value.byteCount)
@@ -16,7 +16,7 @@ extension PostgreSQLStore: ConditionalBackend {
         return changed.failed.isEmpty ? UInt64(bitPattern: changed.revision) : nil
     }
 
-    public func remove(_ key: PostgreSQLKey, ifRevision revision: UInt64) throws -> Bool {
+    func remove(_ key: PostgreSQLKey, ifRevision revision: UInt64) throws -> Bool {
         let condition = Write.Condition.revision(Int64(bitPattern: revision))
         return try change([Write(key, .remove, if: condition)], "removing '\(key.address)'").failed.isEmpty
     }

@@ -1,7 +1,7 @@
-public import LocalDataPluginAPI
+import LocalDataPluginAPI
 
 extension PostgreSQLStore: EnumerableBackend {
-    public func forEachName(
+    func forEachName(
         in place: StorageNamespace, prefix: String, after: String?, limit: Int?, _ body: (String) -> Bool
     ) throws {
         var range = NameRange(prefix: prefix, after: after)
@@ -34,7 +34,7 @@ extension PostgreSQLStore: EnumerableBackend {
         return true
     }
 
-    public func forEachPlace(_ body: (StorageNamespace) -> Bool) throws {
+    func forEachPlace(_ body: (StorageNamespace) -> Bool) throws {
         var last: Int32 = 0
         while true {
             let page = try pool.read("listing the namespaces") { link, deadline in

@@ -1,8 +1,8 @@
-public import LocalDataPluginAPI
+import LocalDataPluginAPI
 
 /// Values expire by the server's clock, which is one for all who share it.
 extension PostgreSQLStore: ExpiringBackend {
-    public func discard(_ key: PostgreSQLKey) throws {
+    func discard(_ key: PostgreSQLKey) throws {
         if pool.options.isFrozen { return }
         // May be repeated: it removes only what counts as absent.
         try pool.read("discarding '\(key.address)'") { link, deadline in
@@ -13,7 +13,7 @@ extension PostgreSQLStore: ExpiringBackend {
         }
     }
 
-    public func sweep(_ place: StorageNamespace?, limit: Int) throws -> Int {
+    func sweep(_ place: StorageNamespace?, limit: Int) throws -> Int {
         if pool.options.isFrozen { return 0 }
         return try pool.read("removing expired values") { link, deadline in
             var parameter = Parameter.null
@@ -28,7 +28,7 @@ extension PostgreSQLStore: ExpiringBackend {
         }
     }
 
-    public func forEachExpired(in place: StorageNamespace, _ body: (String) -> Bool) throws {
+    func forEachExpired(in place: StorageNamespace, _ body: (String) -> Bool) throws {
         var range = NameRange(prefix: "", after: nil)
         while try passNames(.expired, in: place, &range, limit: Self.page, body) {}
     }

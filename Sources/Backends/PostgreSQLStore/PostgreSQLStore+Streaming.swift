@@ -1,14 +1,14 @@
-public import LocalDataPluginAPI
+import LocalDataPluginAPI
 
 extension PostgreSQLStore: StreamingBackend {
     /// Uses a connection and a transaction until the value has been passed.
-    public func read(_ key: PostgreSQLKey, _ body: (RawSpan) -> Bool) throws -> Bool {
+    func read(_ key: PostgreSQLKey, _ body: (RawSpan) -> Bool) throws -> Bool {
         try pieces(of: key) { _, piece in body(piece.bytes) } != nil
     }
 
     /// A value of more than 1 MiB is sent as it arrives, in a transaction that stays open for as long as the source
     /// takes, and uses a connection.
-    public func write(
+    func write(
         _ key: PostgreSQLKey, attributes: ValueAttributes?, from source: ((RawSpan) throws -> Void) throws -> Void
     ) throws {
         try requireChangeable()
@@ -27,7 +27,7 @@ extension PostgreSQLStore: StreamingBackend {
 }
 
 extension PostgreSQLStore: VerifiableBackend {
-    public func verify(_ key: PostgreSQLKey) throws -> ValueState? {
+    func verify(_ key: PostgreSQLKey) throws -> ValueState? {
         try pieces(of: key) { _, _ in true }.map { _ in .intact }
     }
 }

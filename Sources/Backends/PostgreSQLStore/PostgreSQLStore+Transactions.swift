@@ -1,17 +1,17 @@
-public import LocalDataPluginAPI
+import LocalDataPluginAPI
 
 /// Transactions keep their changes in memory until they commit, so nobody waits for an open transaction and it uses no
 /// connection. The commit is refused if a value that it read or changed has changed since.
 extension PostgreSQLStore: TransactionalBackend {
-    public func begin() throws -> StagedChanges<PostgreSQLKey> { StagedChanges() }
+    func begin() throws -> StagedChanges<PostgreSQLKey> { StagedChanges() }
 
-    public func get(
+    func get(
         _ key: PostgreSQLKey, in transaction: StagedChanges<PostgreSQLKey>, _ deliver: (RawSpan) -> Void
     ) throws -> Bool {
         try transaction.get(key, deliver) { try value(key) { deliver($1) }?.revision }
     }
 
-    public func set(
+    func set(
         _ key: PostgreSQLKey, to value: RawSpan, attributes: ValueAttributes?,
         in transaction: StagedChanges<PostgreSQLKey>
     ) throws {
@@ -19,11 +19,11 @@ extension PostgreSQLStore: TransactionalBackend {
         try transaction.set(key, to: value, attributes: attributes) { try revision(key) }
     }
 
-    public func remove(_ key: PostgreSQLKey, in transaction: StagedChanges<PostgreSQLKey>) throws -> Bool {
+    func remove(_ key: PostgreSQLKey, in transaction: StagedChanges<PostgreSQLKey>) throws -> Bool {
         try transaction.remove(key) { try revision(key) }
     }
 
-    public func commit(_ transaction: StagedChanges<PostgreSQLKey>) throws {
+    func commit(_ transaction: StagedChanges<PostgreSQLKey>) throws {
         // In one order for all, so that two transactions do not wait for each other.
         let entries = transaction.end().sorted { $0.key.sorts(before: $1.key) }
         guard let first = entries.first else { return }
@@ -46,7 +46,7 @@ extension PostgreSQLStore: TransactionalBackend {
         if let index = changed.failed.first { throw Self.conflict(entries[index].key) }
     }
 
-    public func rollback(_ transaction: StagedChanges<PostgreSQLKey>) { _ = transaction.end() }
+    func rollback(_ transaction: StagedChanges<PostgreSQLKey>) { _ = transaction.end() }
 
     private func revision(_ key: PostgreSQLKey) throws -> Int64? {
         try pool.read("reading '\(key.address)'") { link, deadline in

@@ -1,6 +1,6 @@
 internal import DurableFiles
 internal import Glibc
-public import LocalDataPluginAPI
+internal import LocalDataPluginAPI
 internal import ServerAccess
 
 /// Keeps values in a PostgreSQL database, which many machines can share.
@@ -25,12 +25,12 @@ internal import ServerAccess
 ///   number of the server process, and then relies on nothing that outlives a transaction.
 /// - **Damage.** Each value has a checksum (CRC-32C); a value with other bytes fails with `corrupt`.
 /// - **Memory.** Values are cleared from the store's own buffers, but not from those of libpq.
-public final class PostgreSQLStore: StorageBackend {
-    public static let component = ComponentInfo(
+final class PostgreSQLStore: StorageBackend {
+    static let component = ComponentInfo(
         id: "postgresql", summary: "keeps values in a PostgreSQL database, for many machines",
         options: PostgreSQLOptions.list)
 
-    public let properties: StoreProperties
+    let properties: StoreProperties
     let pool: Pool
     let listener: Listener
     private let largestValue: Int
@@ -39,7 +39,7 @@ public final class PostgreSQLStore: StorageBackend {
     ///
     /// - Throws: `invalidOptions` for a URI with a password, or over the network without `verify-full`, and for other
     ///   options that make no sense.
-    public init(options: ComponentOptions, host: HostServices) throws {
+    init(options: ComponentOptions, host: HostServices) throws {
         let options = try PostgreSQLOptions(options)
         largestValue = options.largestValue
         properties = StoreProperties(
@@ -48,31 +48,31 @@ public final class PostgreSQLStore: StorageBackend {
         listener = Listener(pool)
     }
 
-    public func resolve(_ address: StorageAddress) throws -> PostgreSQLKey {
+    func resolve(_ address: StorageAddress) throws -> PostgreSQLKey {
         guard !address.name.isEmpty else {
             throw StorageError(.invalidAddress, "the name in '\(address.place)/' is empty", hint: "give the key a name")
         }
         return PostgreSQLKey(address)
     }
 
-    public func get(_ key: PostgreSQLKey, _ deliver: (RawSpan) -> Void) throws -> Bool {
+    func get(_ key: PostgreSQLKey, _ deliver: (RawSpan) -> Void) throws -> Bool {
         try value(key) { _, value in deliver(value) } != nil
     }
 
-    public func exists(_ key: PostgreSQLKey) throws -> Bool {
+    func exists(_ key: PostgreSQLKey) throws -> Bool {
         try pool.read("looking for '\(key.address)'") { link, deadline in
             try row(.exists, key, link, deadline) != nil
         }
     }
 
-    public func set(_ key: PostgreSQLKey, to value: RawSpan, attributes: ValueAttributes?) throws {
+    func set(_ key: PostgreSQLKey, to value: RawSpan, attributes: ValueAttributes?) throws {
         try check(value.byteCount)
         try value.withUnsafeBytes { bytes in
             _ = try change([Write(key, .set(bytes, attributes))], "writing '\(key.address)'")
         }
     }
 
-    public func remove(_ key: PostgreSQLKey) throws -> Bool {
+    func remove(_ key: PostgreSQLKey) throws -> Bool {
         try change([Write(key, .remove)], "removing '\(key.address)'").removed
     }
 
@@ -123,7 +123,7 @@ public final class PostgreSQLStore: StorageBackend {
 }
 
 extension PostgreSQLStore: AttributedBackend {
-    public func attributes(of key: PostgreSQLKey) throws -> ValueAttributes? {
+    func attributes(of key: PostgreSQLKey) throws -> ValueAttributes? {
         try pool.read("reading the attributes of '\(key.address)'") { link, deadline in
             try row(.attributes, key, link, deadline).map { ValueAttributes($0, row: 0, from: 1) }
         }

@@ -14,7 +14,7 @@ struct LentName: ValueName {
 }
 
 /// A resolved address: its namespace, and the name's bytes, ready to be bound.
-public final class SQLiteKey: ValueName, Sendable {
+final class SQLiteKey: ValueName, Sendable {
     let place: DatabasePlace
     nonisolated(unsafe) let name: UnsafeRawBufferPointer
 

@@ -1,9 +1,9 @@
 internal import FoundationEssentials
-import Glibc
-public import LocalDataPluginAPI
+internal import Glibc
+internal import LocalDataPluginAPI
 
 extension SQLiteStore: BatchBackend {
-    public func apply(_ changes: [StorageChange<SQLiteKey>]) throws {
+    func apply(_ changes: [StorageChange<SQLiteKey>]) throws {
         guard let database = try commonDatabase(of: changes.lazy.map(\.key)) else { return }
         for index in changes.indices { try check(changes[index].value?.count ?? 0) }
         let stored = changes.lazy.compactMap { $0.value?.count }
@@ -81,7 +81,7 @@ extension SQLiteStore: BatchBackend {
 }
 
 extension SQLiteStore: BulkBackend {
-    public func forEachValue(
+    func forEachValue(
         in place: StorageNamespace, prefix: String, after: String?, largest: Int, _ body: Taker
     ) throws {
         let place = try self.place(place)
@@ -91,7 +91,7 @@ extension SQLiteStore: BulkBackend {
         }
     }
 
-    public func apply(_ changes: BulkChanges) throws -> [Int] {
+    func apply(_ changes: BulkChanges) throws -> [Int] {
         let places = try changes.places.map { try place($0) }
         guard let database = try commonDatabase(of: places) else { return [] }
         var conflicts: [Int] = []

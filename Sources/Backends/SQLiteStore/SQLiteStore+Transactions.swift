@@ -1,13 +1,13 @@
 import Glibc
-public import LocalDataPluginAPI
+import LocalDataPluginAPI
 import Synchronization
 
 /// Transactions keep their changes in memory until they commit, so nobody waits for an open transaction. All reads are
 /// as of the transaction's first read. The commit is refused if a value that it read or changed has changed since.
 extension SQLiteStore: TransactionalBackend {
-    public func begin() throws -> Transaction { Transaction() }
+    func begin() throws -> Transaction { Transaction() }
 
-    public func get(_ key: SQLiteKey, in transaction: Transaction, _ deliver: (RawSpan) -> Void) throws -> Bool {
+    func get(_ key: SQLiteKey, in transaction: Transaction, _ deliver: (RawSpan) -> Void) throws -> Bool {
         try transaction.staged.get(key, deliver) {
             var version: Int64?
             _ = try transaction.read(key) { connection, place in
@@ -17,18 +17,18 @@ extension SQLiteStore: TransactionalBackend {
         }
     }
 
-    public func set(
+    func set(
         _ key: SQLiteKey, to value: RawSpan, attributes: ValueAttributes?, in transaction: Transaction
     ) throws {
         try check(value.byteCount)
         try transaction.staged.set(key, to: value, attributes: attributes) { try transaction.version(key) }
     }
 
-    public func remove(_ key: SQLiteKey, in transaction: Transaction) throws -> Bool {
+    func remove(_ key: SQLiteKey, in transaction: Transaction) throws -> Bool {
         try transaction.staged.remove(key) { try transaction.version(key) }
     }
 
-    public func commit(_ transaction: Transaction) throws {
+    func commit(_ transaction: Transaction) throws {
         let entries = transaction.end()
         guard let database = try commonDatabase(of: entries.lazy.map(\.key)) else { return }
         let changed = entries.lazy.filter { $0.change != nil }.map(\.key)
@@ -56,7 +56,7 @@ extension SQLiteStore: TransactionalBackend {
         }
     }
 
-    public func rollback(_ transaction: Transaction) { _ = transaction.end() }
+    func rollback(_ transaction: Transaction) { _ = transaction.end() }
 
     /// The commit of a read-only transaction: at one moment, everything is as it saw it.
     private func expectUnchanged(_ seen: [StagedChanges<SQLiteKey>.Entry], in database: Database) throws {
@@ -80,7 +80,7 @@ extension SQLiteStore: TransactionalBackend {
 }
 
 /// An open transaction: its changes, and a snapshot for its reads.
-public final class Transaction: Sendable {
+final class Transaction: Sendable {
     let staged = StagedChanges<SQLiteKey>()
     /// A snapshot of the first database that the transaction read.
     private let first = Mutex<(database: Database, snapshot: Snapshot)?>(nil)
@@ -118,14 +118,14 @@ public final class Transaction: Sendable {
 
 /// Two handles of one address are one value.
 extension SQLiteKey: Hashable {
-    public static func == (left: SQLiteKey, right: SQLiteKey) -> Bool {
+    static func == (left: SQLiteKey, right: SQLiteKey) -> Bool {
         guard left !== right else { return true }
         guard left.place === right.place, left.name.count == right.name.count else { return false }
         guard let start = left.name.baseAddress, let other = right.name.baseAddress else { return true }
         return memcmp(start, other, left.name.count) == 0
     }
 
-    public func hash(into hasher: inout Hasher) {
+    func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(place))
         hasher.combine(bytes: name)
     }

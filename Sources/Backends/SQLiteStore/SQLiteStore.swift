@@ -1,4 +1,4 @@
-public import LocalDataPluginAPI
+import LocalDataPluginAPI
 import Synchronization
 
 /// Keeps values in a SQLite database: many small values in one file.
@@ -25,8 +25,8 @@ import Synchronization
 /// - **Erasing.** Replaced or removed data is overwritten with zeros where that costs no extra write
 ///   (`secure_delete=FAST`): within a page that is written anyway, not in pages that become free, and not in the log.
 ///   ``wipe(_:)`` rewrites all pages and empties the log.
-public final class SQLiteStore: StorageBackend {
-    public static let component = ComponentInfo(
+final class SQLiteStore: StorageBackend {
+    static let component = ComponentInfo(
         id: "sqlite", summary: "keeps values in a SQLite database, durably",
         options: [
             .path("path", default: "${data}/values.sqlite", help: "the database's file"),
@@ -41,7 +41,7 @@ public final class SQLiteStore: StorageBackend {
                 help: "whether the store changes nothing, and shows all values as of one moment; backups set it"),
         ])
 
-    public let properties: StoreProperties
+    let properties: StoreProperties
 
     /// The database of all namespaces without their own folder.
     let main: Database
@@ -59,7 +59,7 @@ public final class SQLiteStore: StorageBackend {
     /// - Throws: `invalidOptions` if the path is not absolute; `corrupt`, `storeUnavailable` or `unsupported` if the
     ///   file is damaged, not ours, or of a later version; `permissionDenied` if this is the superuser and it belongs
     ///   to another user.
-    public init(options: ComponentOptions, host: HostServices) throws {
+    init(options: ComponentOptions, host: HostServices) throws {
         let path = try options.string("path")
         guard path.utf8.first == UInt8(ascii: "/"), path.utf8.last != UInt8(ascii: "/"), !path.utf8.contains(0) else {
             throw StorageError(
@@ -82,18 +82,18 @@ public final class SQLiteStore: StorageBackend {
         try main.prepare()
     }
 
-    public func resolve(_ address: StorageAddress) throws -> SQLiteKey {
+    func resolve(_ address: StorageAddress) throws -> SQLiteKey {
         guard !address.name.isEmpty else {
             throw StorageError(.invalidAddress, "the name in '\(address.place)/' is empty", hint: "give the key a name")
         }
         return SQLiteKey(place: try place(address.place), name: address.name)
     }
 
-    public func get(_ key: SQLiteKey, _ deliver: (RawSpan) -> Void) throws -> Bool {
+    func get(_ key: SQLiteKey, _ deliver: (RawSpan) -> Void) throws -> Bool {
         try key.read { connection, place in try connection.value(place, key.name, deliver) } ?? false
     }
 
-    public func exists(_ key: SQLiteKey) throws -> Bool {
+    func exists(_ key: SQLiteKey) throws -> Bool {
         guard let found = try key.read({ connection, place in try connection.found(place, key.name) }) ?? nil else {
             return false
         }
@@ -101,13 +101,13 @@ public final class SQLiteStore: StorageBackend {
         return true
     }
 
-    public func set(_ key: SQLiteKey, to value: RawSpan, attributes: ValueAttributes?) throws {
+    func set(_ key: SQLiteKey, to value: RawSpan, attributes: ValueAttributes?) throws {
         try check(value.byteCount)
         _ = try key.database.write(adding: value.byteCount) { try $0.set(key, to: value, attributes) }
         key.database.changes.tell(key)
     }
 
-    public func remove(_ key: SQLiteKey) throws -> Bool {
+    func remove(_ key: SQLiteKey) throws -> Bool {
         guard try key.database.exists() else { return false }
         let isRemoved = try key.database.write(adding: nil) { try $0.remove(key) }
         if isRemoved { key.database.changes.tell(key) }
@@ -144,19 +144,19 @@ public final class SQLiteStore: StorageBackend {
 }
 
 extension SQLiteStore: AttributedBackend {
-    public func attributes(of key: SQLiteKey) throws -> ValueAttributes? {
+    func attributes(of key: SQLiteKey) throws -> ValueAttributes? {
         try key.read { connection, place in try connection.attributes(place, key.name) } ?? nil
     }
 }
 
 extension SQLiteStore: ConditionalBackend {
-    public func get(_ key: SQLiteKey, _ deliver: (UInt64, ValueAttributes, RawSpan) -> Void) throws -> Bool {
+    func get(_ key: SQLiteKey, _ deliver: (UInt64, ValueAttributes, RawSpan) -> Void) throws -> Bool {
         try key.read { connection, place in
             try connection.described(place, key.name) { deliver(UInt64(bitPattern: $0), $1, $2) }
         } ?? false
     }
 
-    public func set(
+    func set(
         _ key: SQLiteKey, to value: RawSpan, attributes: ValueAttributes?, if condition: WriteCondition
     ) throws -> UInt64? {
         try check(value.byteCount)
@@ -168,7 +168,7 @@ extension SQLiteStore: ConditionalBackend {
         return UInt64(bitPattern: version)
     }
 
-    public func remove(_ key: SQLiteKey, ifRevision revision: UInt64) throws -> Bool {
+    func remove(_ key: SQLiteKey, ifRevision revision: UInt64) throws -> Bool {
         guard try key.database.exists() else { return false }
         let isRemoved = try key.database.write(adding: nil) { try $0.remove(key, of: Int64(bitPattern: revision)) }
         if isRemoved { key.database.changes.tell(key) }
@@ -177,12 +177,12 @@ extension SQLiteStore: ConditionalBackend {
 }
 
 extension SQLiteStore: ExpiringBackend {
-    public func discard(_ key: SQLiteKey) throws {
+    func discard(_ key: SQLiteKey) throws {
         guard !isFrozen, try key.database.exists() else { return }
         if try key.database.write(adding: nil, { try $0.discard(key) }) { key.database.changes.tell(key) }
     }
 
-    public func sweep(_ place: StorageNamespace?, limit: Int) throws -> Int {
+    func sweep(_ place: StorageNamespace?, limit: Int) throws -> Int {
         if isFrozen { return 0 }
         let place = try place.map { try self.place($0) }
         let database = place?.database ?? main
@@ -198,7 +198,7 @@ extension SQLiteStore: ExpiringBackend {
         return removed
     }
 
-    public func forEachExpired(in place: StorageNamespace, _ body: (String) -> Bool) throws {
+    func forEachExpired(in place: StorageNamespace, _ body: (String) -> Bool) throws {
         let place = try self.place(place)
         let names = try place.database.read { connection -> Set<[UInt8]> in
             guard let number = try place.number(connection), try connection.isAnyDue(number) else { return [] }
@@ -214,21 +214,21 @@ extension SQLiteStore: ExpiringBackend {
 /// Checks the database of the namespaces without a folder: its trees, as SQLite's `integrity_check` does, and the
 /// checksum of each value.
 extension SQLiteStore: CheckableBackend {
-    public func check(_ report: (String) -> Bool) throws { _ = try main.read { try $0.check(report) } }
+    func check(_ report: (String) -> Bool) throws { _ = try main.read { try $0.check(report) } }
 }
 
 extension SQLiteStore: VerifiableBackend {
-    public func verify(_ key: SQLiteKey) throws -> ValueState? {
+    func verify(_ key: SQLiteKey) throws -> ValueState? {
         try key.read { connection, place in try connection.pieces(place, key.name) { _ in true } } ?? nil
     }
 }
 
 extension SQLiteStore: WipingBackend {
-    public func wipe(_ place: StorageNamespace) throws { try database(of: place).wipe() }
+    func wipe(_ place: StorageNamespace) throws { try database(of: place).wipe() }
 }
 
 extension SQLiteStore: EnumerableBackend {
-    public func forEachName(
+    func forEachName(
         in place: StorageNamespace, prefix: String, after: String?, limit: Int?, _ body: (String) -> Bool
     ) throws {
         let place = try self.place(place)
@@ -249,7 +249,7 @@ extension SQLiteStore: EnumerableBackend {
         }
     }
 
-    public func forEachPlace(_ body: (StorageNamespace) -> Bool) throws {
+    func forEachPlace(_ body: (StorageNamespace) -> Bool) throws {
         var last: Int64 = 0
         while true {
             let page = try main.read { try $0.places(after: last, limit: Self.page) } ?? []
@@ -265,13 +265,13 @@ extension SQLiteStore: EnumerableBackend {
 
 extension SQLiteStore: StreamingBackend {
     /// During the read the log cannot restart, and grows with what others write.
-    public func read(_ key: SQLiteKey, _ body: (RawSpan) -> Bool) throws -> Bool {
+    func read(_ key: SQLiteKey, _ body: (RawSpan) -> Bool) throws -> Bool {
         try key.read { connection, place in try connection.pieces(place, key.name, body) != nil } ?? false
     }
 
     /// A value of more than one piece is first collected in an unnamed file beside the database, so that others can
     /// write for as long as the source takes.
-    public func write(
+    func write(
         _ key: SQLiteKey, attributes: ValueAttributes?, from source: ((RawSpan) throws -> Void) throws -> Void
     ) throws {
         let spool = Spool(for: key.database.file)
@@ -295,7 +295,7 @@ extension SQLiteStore: StreamingBackend {
 /// This process's changes are reported at once, with their names. Other processes' changes are reported within about a
 /// second, as "anything may have changed".
 extension SQLiteStore: WatchableBackend {
-    public func watch(
+    func watch(
         _ place: StorageNamespace, prefix: String, changed: @escaping @Sendable (String?) -> Void
     ) throws -> DatabaseWatch {
         let place = try self.place(place)
@@ -304,7 +304,7 @@ extension SQLiteStore: WatchableBackend {
         return watch
     }
 
-    public func unwatch(_ watch: DatabaseWatch) {
+    func unwatch(_ watch: DatabaseWatch) {
         watch.place.database.changes.remove(watch)
         watch.end()
     }

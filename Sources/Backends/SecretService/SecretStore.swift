@@ -1,6 +1,6 @@
 internal import CSecret
 internal import Glibc
-public import LocalDataPluginAPI
+internal import LocalDataPluginAPI
 
 /// Keeps values in the desktop's keyring: gnome-keyring, KWallet, KeePassXC or any other service that implements
 /// org.freedesktop.secrets, over libsecret.
@@ -21,12 +21,12 @@ public import LocalDataPluginAPI
 /// without a bus or a service, or when a read lost it; `timedOut` for a service that does not answer, for a prompt that
 /// nobody answers, and for a change whose service ended meanwhile; `cancelled` for a dismissed prompt; `keychainError`
 /// for a locked object if nobody can be asked, and for what the service refuses.
-public final class SecretStore: StorageBackend {
-    public static let component = ComponentInfo(
+final class SecretStore: StorageBackend {
+    static let component = ComponentInfo(
         id: "secret-service", summary: "keeps values in the desktop's keyring (org.freedesktop.secrets)",
         options: ServiceOptions.list)
 
-    public let properties = StoreProperties(
+    let properties = StoreProperties(
         latency: .interactive, isDurable: false, isShared: true, isKeychain: true,
         enforcedAccessibilities: [.afterFirstUnlock], largestValue: UInt64(SecretStore.largestValue))
     /// gnome-keyring rewrites its whole file at each change, within 5 s.
@@ -37,15 +37,15 @@ public final class SecretStore: StorageBackend {
     let unlocking = Unlocking()
 
     /// Opens a store; does not connect yet.
-    public init(options: ComponentOptions, host: HostServices) throws {
+    init(options: ComponentOptions, host: HostServices) throws {
         self.options = try ServiceOptions(options)
         GLibLibrary.prepare(log: host.log)
         keeper = LinkKeeper(seconds: self.options.timeout, bus: self.options.bus)
     }
 
-    public func resolve(_ address: StorageAddress) throws -> SecretKey { try SecretKey(address) }
+    func resolve(_ address: StorageAddress) throws -> SecretKey { try SecretKey(address) }
 
-    public func get(_ key: SecretKey, _ deliver: (RawSpan) -> Void) throws -> Bool {
+    func get(_ key: SecretKey, _ deliver: (RawSpan) -> Void) throws -> Bool {
         try perform("reading '\(key.address)'") { service in
             guard let item = try find(key, service)?.item, let secret = try service.secret(of: item) else {
                 return false
@@ -55,7 +55,7 @@ public final class SecretStore: StorageBackend {
         }
     }
 
-    public func exists(_ key: SecretKey) throws -> Bool {
+    func exists(_ key: SecretKey) throws -> Bool {
         try perform("looking for '\(key.address)'", unlocks: false) { service in
             guard let collection = try service.path(of: options.collection) else { return false }
             let items = try service.items(with: key.attributes, in: collection) ?? []
@@ -64,7 +64,7 @@ public final class SecretStore: StorageBackend {
         }
     }
 
-    public func set(_ key: SecretKey, to value: RawSpan, attributes: ValueAttributes?) throws {
+    func set(_ key: SecretKey, to value: RawSpan, attributes: ValueAttributes?) throws {
         guard value.byteCount <= Self.largestValue else {
             throw StorageError(
                 .valueTooLarge,
@@ -84,7 +84,7 @@ public final class SecretStore: StorageBackend {
         }
     }
 
-    public func remove(_ key: SecretKey) throws -> Bool {
+    func remove(_ key: SecretKey) throws -> Bool {
         try perform("removing '\(key.address)'") { service in
             guard let found = try find(key, service) else { return false }
             var isRemoved = false
@@ -106,7 +106,7 @@ public final class SecretStore: StorageBackend {
 
 extension SecretStore: AttributedBackend {
     /// Reads the value too, because the size is that of the value, not of the text that encodes it.
-    public func attributes(of key: SecretKey) throws -> ValueAttributes? {
+    func attributes(of key: SecretKey) throws -> ValueAttributes? {
         try perform("reading the attributes of '\(key.address)'") { service in
             guard let item = try find(key, service)?.item, let secret = try service.secret(of: item),
                 let properties = try service.properties(of: [item]).first ?? nil
@@ -120,7 +120,7 @@ extension SecretStore: AttributedBackend {
 }
 
 extension SecretStore: EnumerableBackend {
-    public func forEachName(
+    func forEachName(
         in place: StorageNamespace, prefix: String, after: String?, limit: Int?, _ body: (String) -> Bool
     ) throws {
         let addresses = try addresses(with: ItemAttributes.of(place), "listing '\(place)'")
@@ -131,7 +131,7 @@ extension SecretStore: EnumerableBackend {
         for name in names.prefix(limit ?? names.count) where !body(name) { return }
     }
 
-    public func forEachPlace(_ body: (StorageNamespace) -> Bool) throws {
+    func forEachPlace(_ body: (StorageNamespace) -> Bool) throws {
         let places = Set(try addresses(with: [:], "listing \(options.collection)").map(\.place))
         for place in places where !body(place) { return }
     }

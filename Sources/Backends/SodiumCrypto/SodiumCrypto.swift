@@ -1,23 +1,23 @@
 internal import CSodium
-public import LocalDataPluginAPI
+internal import LocalDataPluginAPI
 
 /// A crypto provider that uses libsodium.
 ///
 /// AES-256-GCM is offered only if the processor has instructions for it: libsodium has no other implementation, since
 /// one with tables would leak keys through timing.
-public struct SodiumCrypto: CryptoProvider, SigningProvider {
-    public static let component = ComponentInfo(id: "sodium", summary: "computes with libsodium")
+struct SodiumCrypto: CryptoProvider, SigningProvider {
+    static let component = ComponentInfo(id: "sodium", summary: "computes with libsodium")
 
-    public let ciphers: [AuthenticatedCipher]
-    public let derivations = KeyDerivationFunction.allCases
-    public let agreements: [KeyAgreement] = [.x25519]
-    public let signatures: [SignatureAlgorithm] = [.ed25519]
+    let ciphers: [AuthenticatedCipher]
+    let derivations = KeyDerivationFunction.allCases
+    let agreements: [KeyAgreement] = [.x25519]
+    let signatures: [SignatureAlgorithm] = [.ed25519]
 
     /// Negative if libsodium could not start, which it tries once per process.
     private static let start = sodium_init()
 
     /// - Throws: `unsupported` if libsodium cannot start, as without a source of random numbers.
-    public init(options: ComponentOptions, host: HostServices) throws {
+    init(options: ComponentOptions, host: HostServices) throws {
         guard Self.start >= 0 else {
             throw StorageError(
                 .unsupported, "libsodium cannot start: it found no source of random numbers",
@@ -27,7 +27,7 @@ public struct SodiumCrypto: CryptoProvider, SigningProvider {
         ciphers = crypto_aead_aes256gcm_is_available() == 1 ? common + [.aes256GCM] : common
     }
 
-    public func seal(
+    func seal(
         _ plaintext: RawSpan, with cipher: AuthenticatedCipher, key: RawSpan, nonce: RawSpan,
         authenticating data: RawSpan, ciphertext: inout MutableRawSpan, tag: inout MutableRawSpan
     ) throws {
@@ -48,7 +48,7 @@ public struct SodiumCrypto: CryptoProvider, SigningProvider {
         guard status == 0 else { throw StorageError(.unknown, "libsodium failed to seal with \(cipher) (\(status))") }
     }
 
-    public func open(
+    func open(
         _ ciphertext: RawSpan, tag: RawSpan, with cipher: AuthenticatedCipher, key: RawSpan, nonce: RawSpan,
         authenticating data: RawSpan, plaintext: inout MutableRawSpan
     ) throws {
@@ -69,23 +69,23 @@ public struct SodiumCrypto: CryptoProvider, SigningProvider {
         guard status == 0 else { throw SodiumCipher.wrongTag(cipher) }
     }
 
-    public func deriveKey(
+    func deriveKey(
         from secret: RawSpan, salt: RawSpan, info: RawSpan, into key: inout MutableRawSpan
     ) throws { HKDF<HMACSHA256>.derive(from: secret, salt: salt, info: info, into: &key) }
 
-    public func deriveKeyBySHA512(
+    func deriveKeyBySHA512(
         from secret: RawSpan, salt: RawSpan, info: RawSpan, into key: inout MutableRawSpan
     ) throws { HKDF<HMACSHA512>.derive(from: secret, salt: salt, info: info, into: &key) }
 
-    public func deriveKey(
+    func deriveKey(
         fromPassphrase passphrase: RawSpan, salt: RawSpan, iterations: UInt64, into key: inout MutableRawSpan
     ) throws { PBKDF2<HMACSHA256>.derive(from: passphrase, salt: salt, iterations: iterations, into: &key) }
 
-    public func deriveKeyBySHA512(
+    func deriveKeyBySHA512(
         fromPassphrase passphrase: RawSpan, salt: RawSpan, iterations: UInt64, into key: inout MutableRawSpan
     ) throws { PBKDF2<HMACSHA512>.derive(from: passphrase, salt: salt, iterations: iterations, into: &key) }
 
-    public func deriveKey(
+    func deriveKey(
         fromPassphrase passphrase: RawSpan, salt: RawSpan, passes: UInt64, memory: UInt64, lanes: UInt32,
         into key: inout MutableRawSpan
     ) throws {
@@ -93,11 +93,11 @@ public struct SodiumCrypto: CryptoProvider, SigningProvider {
     }
 
     /// From libsodium's generator, which calls the system's each time.
-    public func random(into bytes: inout MutableRawSpan) throws {
+    func random(into bytes: inout MutableRawSpan) throws {
         bytes.withUnsafeMutableBytes { randombytes_buf($0.bytePointer, $0.count) }
     }
 
-    public func publicKey(
+    func publicKey(
         of privateKey: RawSpan, for agreement: KeyAgreement, into publicKey: inout MutableRawSpan
     ) throws {
         let status = publicKey.withUnsafeMutableBytes { publicKey in
@@ -106,7 +106,7 @@ public struct SodiumCrypto: CryptoProvider, SigningProvider {
         guard status == 0 else { throw StorageError(.unknown, "libsodium failed to compute an X25519 public key") }
     }
 
-    public func sharedSecret(
+    func sharedSecret(
         of privateKey: RawSpan, with publicKey: RawSpan, by agreement: KeyAgreement, into secret: inout MutableRawSpan
     ) throws {
         let status = secret.withUnsafeMutableBytes { secret in
@@ -125,16 +125,16 @@ public struct SodiumCrypto: CryptoProvider, SigningProvider {
         }
     }
 
-    public func publicKey(
+    func publicKey(
         ofSigningKey privateKey: RawSpan, for algorithm: SignatureAlgorithm, into publicKey: inout MutableRawSpan
     ) throws { try Ed25519.publicKey(of: privateKey, into: &publicKey) }
 
-    public func sign(
+    func sign(
         _ message: RawSpan, with privateKey: RawSpan, by algorithm: SignatureAlgorithm,
         into signature: inout MutableRawSpan
     ) throws { try Ed25519.sign(message, with: privateKey, into: &signature) }
 
-    public func verify(
+    func verify(
         _ signature: RawSpan, of message: RawSpan, with publicKey: RawSpan, by algorithm: SignatureAlgorithm
     ) throws { try Ed25519.verify(signature, of: message, with: publicKey) }
 }

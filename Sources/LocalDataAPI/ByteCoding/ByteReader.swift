@@ -6,6 +6,7 @@ public struct ByteReader: Sendable {
     private var offset = 0
     private let order: ByteOrder
 
+    /// Reads a record from its first byte on; numbers have their bytes in the given order.
     public init(_ order: ByteOrder, _ bytes: some Sequence<UInt8>) {
         self.order = order
         content = Array(bytes)
@@ -29,6 +30,7 @@ public struct ByteReader: Sendable {
         guard hash.0 == (order == .bigEndian ? hash.1.bigEndian : hash.1.littleEndian) else { return nil }
     }
 
+    /// Whether all has been read.
     public var isAtEnd: Bool { offset == end }
 
     /// Overwrites this reader's copy of the bytes, in which a secret is. Slices of it must be gone.
@@ -53,10 +55,13 @@ public struct ByteReader: Sendable {
     /// The next number.
     public mutating func number(_ type: UInt8.Type) -> UInt8? { next() }
 
+    /// The next two bytes as a number; `nil` if there are not as many.
     public mutating func number(_ type: UInt16.Type) -> UInt16? { next() }
 
+    /// The next four bytes as a number; `nil` if there are not as many.
     public mutating func number(_ type: UInt32.Type) -> UInt32? { next() }
 
+    /// The next eight bytes as a number; `nil` if there are not as many.
     public mutating func number(_ type: UInt64.Type) -> UInt64? { next() }
 
     private mutating func next<Number: FixedWidthInteger>() -> Number? {

@@ -6,6 +6,7 @@ public enum ByteOrder: Sendable {
 
 /// Assembles the bytes of a record, field by field.
 public struct ByteWriter: Sendable {
+    /// What was added.
     public private(set) var bytes: [UInt8]
     private let order: ByteOrder
 
@@ -18,14 +19,19 @@ public struct ByteWriter: Sendable {
         self.bytes.reserveCapacity(capacity)
     }
 
+    /// Adds bytes as they are.
     public mutating func add(_ more: some Collection<UInt8>) { bytes.append(contentsOf: more) }
 
+    /// Adds one byte.
     public mutating func add(_ number: UInt8) { bytes.append(number) }
 
+    /// Adds a number as two bytes.
     public mutating func add(_ number: UInt16) { append(number) }
 
+    /// Adds a number as four bytes.
     public mutating func add(_ number: UInt32) { append(number) }
 
+    /// Adds a number as eight bytes.
     public mutating func add(_ number: UInt64) { append(number) }
 
     /// Adds the ``StableHash`` of all bytes so far, by which damage is found.

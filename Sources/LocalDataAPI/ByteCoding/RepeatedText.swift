@@ -10,6 +10,7 @@ public struct RepeatedText: Sendable {
     /// The last text; `nil` if it was empty.
     public private(set) var text: String?
 
+    /// Creates a cache without a text.
     public init() {}
 
     /// Takes the next text.

@@ -25,5 +25,6 @@ public enum StableHash {
     /// The hash of several words as text.
     public static func text(_ words: [String]) -> String { String(of(words), radix: 16) }
 
+    /// What each step multiplies by.
     public static let prime: UInt64 = 0x100_0000_01B3
 }

@@ -10,6 +10,7 @@ public struct Deadline: Sendable {
 
     private init(instant: Int64) { self.instant = instant }
 
+    /// Whether the time is over.
     public var isOver: Bool { left <= 0 }
 
     /// The remaining time in nanoseconds; negative once it is over.

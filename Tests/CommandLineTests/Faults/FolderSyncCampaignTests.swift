@@ -1,4 +1,4 @@
-import FolderSync
+@testable import FolderSync
 import FoundationEssentials
 import LocalDataAPI
 import TestSupport

@@ -5,7 +5,7 @@ import LocalDataPluginAPI
 import Synchronization
 
 /// What ends a subscription.
-public final class FolderSubscription: Sendable {
+final class FolderSubscription: Sendable {
     /// Locked during a call; `nil` after the end.
     private let notify: Mutex<(@Sendable (SyncNotice) -> Void)?>
 

@@ -2,7 +2,7 @@ internal import LocalDataPluginAPI
 internal import Synchronization
 
 /// Who gets notices until the end of the subscription.
-public final class Subscriber: Sendable {
+final class Subscriber: Sendable {
     private let notify: Mutex<(@Sendable (SyncNotice) -> Void)?>
 
     init(_ notify: @escaping @Sendable (SyncNotice) -> Void) { self.notify = Mutex(notify) }

@@ -1,4 +1,4 @@
-public import LocalDataPluginAPI
+internal import LocalDataPluginAPI
 internal import Synchronization
 
 /// The watches of a store. This store's changes are reported at once, with their names. Those of others are reported
@@ -84,7 +84,7 @@ final class Listener: Sendable {
 }
 
 extension PostgreSQLStore: WatchableBackend {
-    public func watch(
+    func watch(
         _ place: StorageNamespace, prefix: String, changed: @escaping @Sendable (String?) -> Void
     ) throws -> PostgreSQLWatch {
         let watch = PostgreSQLWatch(place, prefix: prefix, changed)
@@ -92,7 +92,7 @@ extension PostgreSQLStore: WatchableBackend {
         return watch
     }
 
-    public func unwatch(_ watch: PostgreSQLWatch) {
+    func unwatch(_ watch: PostgreSQLWatch) {
         listener.remove(watch)
         watch.end()
     }

@@ -2,7 +2,7 @@ internal import LocalDataPluginAPI
 internal import Synchronization
 
 /// A watch on a namespace.
-public final class PostgreSQLWatch: Sendable {
+final class PostgreSQLWatch: Sendable {
     private let place: StorageNamespace
     private let prefix: [UInt8]
     private let changed: Mutex<(@Sendable (String?) -> Void)?>

@@ -3,7 +3,7 @@ import LocalDataPluginAPI
 import Synchronization
 
 /// A watch on a namespace.
-public final class DatabaseWatch: Sendable {
+final class DatabaseWatch: Sendable {
     let place: DatabasePlace
     private let prefix: [UInt8]
     private let changed: Mutex<(@Sendable (String?) -> Void)?>

@@ -1,8 +1,8 @@
-public import LocalDataPluginAPI
+import LocalDataPluginAPI
 
 /// An address, with the attributes and the label of its item.
-public struct SecretKey: Sendable {
-    public let address: StorageAddress
+struct SecretKey: Sendable {
+    let address: StorageAddress
     /// The attributes that identify the item.
     let attributes: [String: String]
     /// The label of an item that we create, for people.

@@ -18,8 +18,8 @@ package enum MoveLimits {
         return !isQuick ? 256 : isSealed ? 1024 : 4096
     }
 
-    /// The most changes of a batch that are staged, or put in place, at once: those of a step, with what is kept to undo
-    /// it.
+    /// The most changes of a batch that are staged, or put in place, at once: those of a step, with what is kept to
+    /// undo it.
     package static let staged = 8192
 
     /// How often a value is tried that others change meanwhile.

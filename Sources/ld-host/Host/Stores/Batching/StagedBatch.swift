@@ -6,7 +6,7 @@ package import LocalDataAPI
 
 /// A batch that no store can apply in one step. The order of steps makes it atomic: write the journal's entry, stage
 /// the changes beside the values, mark the entry as decided, put the changes in place, remove the entry. Each staged
-/// record says where its value belongs, so there may be more changes than memory has room for. Every call may wait.
+/// record says where its value belongs, so memory need not have room for all changes. Every call may wait.
 package final class StagedBatch {
     /// The changes in one scope.
     private final class Group {

@@ -89,7 +89,7 @@ struct StagedRecord: Equatable {
     /// Whether the value was corrupt when the batch was decided.
     var replacesCorrupt: Bool { replaced == Self.corrupt }
 
-    /// Whether the stored value, with this hash, is still the one that the change was made for. A later change by others
-    /// comes after the batch.
+    /// Whether the stored value, with this hash, is still the one that the change was made for. A later change by
+    /// others comes after the batch.
     func stillReplaces(_ hash: UInt64?) -> Bool { hash == replaced }
 }
