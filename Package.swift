@@ -177,7 +177,7 @@ let package = Package(
         .library(name: "LocalDataAPI", targets: ["LocalDataAPI"]),
         .library(name: "LocalDataPluginAPI", targets: ["LocalDataPluginAPI"]),
         // What stores that keep files, and plugins that are clients of a server, are made with, the house's own too.
-        .library(name: "DurableFiles", targets: ["DurableFiles", "ByteCoding"]),
+        .library(name: "DurableFiles", targets: ["DurableFiles", "ByteCoding", "CLinux"]),
         .library(name: "ServerAccess", targets: ["ServerAccess"]),
         .library(name: "LocalDataHost", targets: ["LocalDataHost"]),
         .library(name: "LocalDataTesting", targets: ["LocalDataTesting"]),
