@@ -98,20 +98,18 @@ package final class PluginImage: Sendable {
     package func openStore(
         _ id: String, options: ResolvedOptions, secrets: SecretLookup? = nil, host: HostTable
     ) throws(StorageError) -> LoadedStore {
-        let table = try open(id, .storage, options: options.revealed(by: secrets), host: host)
         let contents = StableHash.of([id, String(decoding: options.identity, as: UTF8.self)])
-        do throws(StorageError) {
-            return try LoadedStore(table: table, identity(of: id, host), contents: contents)
-        } catch { throw named(error) }
+        return try open(id, .storage, options, secrets, host) { (table, identity) throws(StorageError) in
+            try LoadedStore(table: table, identity, contents: contents)
+        }
     }
 
     /// Opens a crypto provider of one of the plugin's components. May wait.
     package func openCrypto(_ id: String, options: ResolvedOptions, host: HostTable) throws(StorageError)
         -> LoadedCrypto
     {
-        let table = try open(id, .crypto, options: options.revealed(by: nil), host: host)
-        do throws(StorageError) { return try LoadedCrypto(table: table, identity(of: id, host)) } catch {
-            throw named(error)
+        try open(id, .crypto, options, nil, host) { (table, identity) throws(StorageError) in
+            try LoadedCrypto(table: table, identity)
         }
     }
 
@@ -119,13 +117,10 @@ package final class PluginImage: Sendable {
     func openPack(
         _ id: String, name: String, options: ResolvedOptions, timeout: Duration, host: HostTable
     ) throws(StorageError) -> LoadedPack {
-        let table = try open(id, .migration, options: options.revealed(by: nil), host: host)
-        let identity = MigrationPackIdentity(
+        let pack = MigrationPackIdentity(
             name: name, component: id, version: description.version, checksum: checksum(with: options.identity))
-        do throws(StorageError) {
-            return try LoadedPack(table: table, self.identity(of: id, host), identity, timeout: timeout)
-        } catch {
-            throw named(error)
+        return try open(id, .migration, options, nil, host) { (table, identity) throws(StorageError) in
+            try LoadedPack(table: table, identity, pack, timeout: timeout)
         }
     }
 
@@ -133,9 +128,8 @@ package final class PluginImage: Sendable {
     func openTransport(
         _ id: String, options: ResolvedOptions, secrets: SecretLookup?, host: HostTable
     ) throws(StorageError) -> LoadedTransport {
-        let table = try open(id, .sync, options: options.revealed(by: secrets), host: host)
-        do throws(StorageError) { return try LoadedTransport(table: table, identity(of: id, host)) } catch {
-            throw named(error)
+        try open(id, .sync, options, secrets, host) { (table, identity) throws(StorageError) in
+            try LoadedTransport(table: table, identity)
         }
     }
 
@@ -147,19 +141,24 @@ package final class PluginImage: Sendable {
         ])
     }
 
-    private func open(
-        _ id: String, _ kind: ComponentKind, options: Data, host: HostTable
-    ) throws(StorageError) -> UnsafeRawPointer? {
-        let index = try index(of: id, kind)
-        let component = components[index]
+    /// Opens a component, and makes what calls it out of its table.
+    private func open<Opened>(
+        _ id: String, _ kind: ComponentKind, _ options: ResolvedOptions, _ secrets: SecretLookup?, _ host: HostTable,
+        _ make: (UnsafeRawPointer?, ComponentIdentity) throws(StorageError) -> Opened
+    ) throws(StorageError) -> Opened {
+        let options = try options.revealed(by: secrets)
+        let component = components[try index(of: id, kind)]
+        let identity = ComponentIdentity.of(path, id, log: host.log)
         var table: UnsafeRawPointer?
-        _ = try identity(of: id, host).site("open").call { error in
+        _ = try identity.site("open").call { error in
             options.withUnsafeBytes { options in
                 component.open(component.context, host.pointer, ld_bytes(options), &table, error)
             }
         }
         ExitWork.comeFirst()
-        return table
+        do throws(StorageError) { return try make(table, identity) } catch {
+            throw StorageError(error.code, "plugin '\(path)': \(error.message)", hint: error.hint)
+        }
     }
 
     /// Whether the plugin has a component.
@@ -177,14 +176,6 @@ package final class PluginImage: Sendable {
             throw StorageError(.componentNotFound, "plugin '\(path)' has no \(kind) component '\(id)'")
         }
         return index
-    }
-
-    private func identity(of id: String, _ host: HostTable) -> ComponentIdentity {
-        ComponentIdentity.of(path, id, log: host.log)
-    }
-
-    private func named(_ error: StorageError) -> StorageError {
-        StorageError(error.code, "plugin '\(path)': \(error.message)", hint: error.hint)
     }
 }
 
