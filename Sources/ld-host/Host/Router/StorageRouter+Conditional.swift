@@ -34,7 +34,7 @@ extension StorageRouter {
     public func create<Value>(
         _ value: Value, for key: StorageKey<Value>, expires: Date? = nil
     ) async throws -> StorageRevision {
-        try await set(value, for: key, expires: expires, if: .absent)
+        try await set(key.encode(value), settled(key), .from(key), expires, if: .absent)
     }
 
     /// Replaces a value if it still has a revision.
@@ -47,18 +47,14 @@ extension StorageRouter {
     public func set<Value>(
         _ value: Value, for key: StorageKey<Value>, ifRevision revision: StorageRevision, expires: Date? = nil
     ) async throws -> StorageRevision {
-        try await set(value, for: key, expires: expires, if: .revision(revision.number))
+        try await set(key.encode(value), settled(key), .from(key), expires, if: .revision(revision.number))
     }
 
     /// Removes a value if it still has a revision.
     ///
     /// - Throws: `conflict` if the value was changed or removed, and then nothing has changed; `unsupported`.
     public func remove<Value>(_ key: StorageKey<Value>, ifRevision revision: StorageRevision) async throws {
-        let resolved = try await settled(key)
-        guard try await resolved.remove(ifRevision: revision.number) else {
-            throw Self.conflict(resolved, .revision(0))
-        }
-        await noteRemoved(resolved, .from(key))
+        try await remove(settled(key), .from(key), revision)
     }
 
     /// Stores a value that expires: from then on it is absent to every reader.
@@ -69,31 +65,13 @@ extension StorageRouter {
     /// - Throws: What ``set(_:for:)`` throws; `unsupported` if the store's values cannot expire, and for infinity or
     ///   NaN, which are no times.
     public func set<Value>(_ value: Value, for key: StorageKey<Value>, expires: Date) async throws {
-        let expires = try expires.expiry()
-        let resolved = try await settled(key)
-        let attributes = resolved.attributes(expires: expires)
-        try await resolved.set(try key.encode(value), attributes: attributes)
-        await note(resolved, .from(key))
+        try await set(key.encode(value), settled(key), .from(key), expires)
     }
 
     /// When the stored value expires; `nil` if never, or if there is no value.
     public func expiry<Value>(of key: StorageKey<Value>) async throws -> Date? {
         let expires = try await resolveForReading(key).storedAttributes()?.expires
         return expires.map { Date(nanoseconds: $0) }
-    }
-
-    private func set<Value>(
-        _ value: Value, for key: StorageKey<Value>, expires: Date?, if condition: WriteCondition
-    ) async throws -> StorageRevision {
-        let expires = try expires?.expiry()
-        let resolved = try await settled(key)
-        let data = try key.encode(value)
-        let attributes = expires.map { resolved.attributes(expires: $0) } ?? resolved.attributes
-        guard let revision = try await resolved.set(data, attributes: attributes, if: condition) else {
-            throw Self.conflict(resolved, condition)
-        }
-        await note(resolved, .from(key))
-        return StorageRevision(revision)
     }
 
     /// Decodes what a settled key's store has returned.
@@ -122,15 +100,5 @@ extension StorageRouter {
         }
         resolved.isSettled.store(true, ordering: .relaxed)
         return resolved
-    }
-
-    static func conflict(_ resolved: ResolvedKey, _ condition: WriteCondition) -> StorageError {
-        let (address, store) = (resolved.address, resolved.open.name)
-        guard condition == .absent else {
-            return StorageError(
-                .conflict, "'\(address)' in '\(store)' was changed or removed meanwhile, so it stays as it is",
-                hint: "read it again")
-        }
-        return StorageError(.conflict, "'\(address)' has a value in '\(store)' already, and it stays")
     }
 }

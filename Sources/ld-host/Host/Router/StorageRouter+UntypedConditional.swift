@@ -23,7 +23,9 @@ extension StorageRouter {
     @discardableResult
     public func createData(
         _ data: Data, for key: AnyStorageKey, expires: Date? = nil
-    ) async throws -> StorageRevision { try await setData(data, for: key, expires, if: .absent) }
+    ) async throws -> StorageRevision {
+        try await set(data, settled(key), key.descriptor, expires, if: .absent)
+    }
 
     /// Replaces serialized bytes that still have a revision.
     ///
@@ -33,40 +35,22 @@ extension StorageRouter {
     @discardableResult
     public func setData(
         _ data: Data, for key: AnyStorageKey, ifRevision revision: StorageRevision, expires: Date? = nil
-    ) async throws -> StorageRevision { try await setData(data, for: key, expires, if: .revision(revision.number)) }
+    ) async throws -> StorageRevision {
+        try await set(data, settled(key), key.descriptor, expires, if: .revision(revision.number))
+    }
 
     /// Stores serialized bytes that expire, replacing the old ones.
     ///
     /// - Throws: `unsupported` if the store's values cannot expire, and for infinity or NaN, which are no times.
     public func setData(_ data: Data, for key: AnyStorageKey, expires: Date) async throws {
-        let expires = try expires.expiry()
-        let resolved = try await settled(key)
-        try await resolved.set(data, attributes: resolved.attributes(expires: expires))
-        await note(resolved, key.descriptor)
+        try await set(data, settled(key), key.descriptor, expires)
     }
 
     /// Removes a value that still has a revision.
     ///
     /// - Throws: `conflict` if the value was changed or removed, and then nothing has changed; `unsupported`.
     public func remove(_ key: AnyStorageKey, ifRevision revision: StorageRevision) async throws {
-        let resolved = try await settled(key)
-        guard try await resolved.remove(ifRevision: revision.number) else {
-            throw Self.conflict(resolved, .revision(revision.number))
-        }
-        await noteRemoved(resolved, key.descriptor)
-    }
-
-    private func setData(
-        _ data: Data, for key: AnyStorageKey, _ expires: Date?, if condition: WriteCondition
-    ) async throws -> StorageRevision {
-        let expires = try expires?.expiry()
-        let resolved = try await settled(key)
-        let attributes = expires.map { resolved.attributes(expires: $0) } ?? resolved.attributes
-        guard let revision = try await resolved.set(data, attributes: attributes, if: condition) else {
-            throw Self.conflict(resolved, condition)
-        }
-        await note(resolved, key.descriptor)
-        return StorageRevision(revision)
+        try await remove(settled(key), key.descriptor, revision)
     }
 
     /// The key's resolution, once no older data can come to it any more.
@@ -80,5 +64,46 @@ extension StorageRouter {
         }
         resolved.isSettled.store(true, ordering: .relaxed)
         return resolved
+    }
+}
+
+/// The same for a key of any kind, once it is settled.
+extension StorageRouter {
+    func set(
+        _ data: Data, _ resolved: ResolvedKey, _ descriptor: @autoclosure () -> StorageKeyDescriptor, _ expires: Date?,
+        if condition: WriteCondition
+    ) async throws -> StorageRevision {
+        let attributes = try expires.map { resolved.attributes(expires: try $0.expiry()) } ?? resolved.attributes
+        guard let revision = try await resolved.set(data, attributes: attributes, if: condition) else {
+            throw Self.conflict(resolved, condition)
+        }
+        await note(resolved, descriptor())
+        return StorageRevision(revision)
+    }
+
+    func set(
+        _ data: Data, _ resolved: ResolvedKey, _ descriptor: @autoclosure () -> StorageKeyDescriptor, _ expires: Date
+    ) async throws {
+        try await resolved.set(data, attributes: resolved.attributes(expires: expires.expiry()))
+        await note(resolved, descriptor())
+    }
+
+    func remove(
+        _ resolved: ResolvedKey, _ descriptor: @autoclosure () -> StorageKeyDescriptor, _ revision: StorageRevision
+    ) async throws {
+        guard try await resolved.remove(ifRevision: revision.number) else {
+            throw Self.conflict(resolved, .revision(revision.number))
+        }
+        await noteRemoved(resolved, descriptor())
+    }
+
+    private static func conflict(_ resolved: ResolvedKey, _ condition: WriteCondition) -> StorageError {
+        let (address, store) = (resolved.address, resolved.open.name)
+        guard condition == .absent else {
+            return StorageError(
+                .conflict, "'\(address)' in '\(store)' was changed or removed meanwhile, so it stays as it is",
+                hint: "read it again")
+        }
+        return StorageError(.conflict, "'\(address)' has a value in '\(store)' already, and it stays")
     }
 }
