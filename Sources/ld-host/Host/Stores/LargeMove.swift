@@ -53,25 +53,19 @@ package struct LargeMove: Sendable {
         return try source.isEqual(to: destination)
     }
 
-    /// Removes the source if the destination has its bytes and nobody changes it meanwhile.
-    func removeSource(in open: OpenStore) throws(StorageError) -> Bool {
-        try source.layers.whileStanding { () throws(StorageError) in try removeSourceWhileStanding(in: open) }
-    }
-
-    /// The same, tried again while others change one of the two.
+    /// Removes the source if the destination has its bytes and nobody changes it meanwhile. Tried again while others
+    /// change one of the two.
     ///
     /// - Returns: Whether the source is gone.
     package func settle(in open: OpenStore) throws(StorageError) -> Bool {
         for _ in 0..<MoveLimits.attempts {
             guard try source.store.exists(source.handle) else { return true }
-            if try removeSource(in: open) { return true }
+            let isRemoved = try source.layers.whileStanding { () throws(StorageError) in
+                try source.remove(in: open) { () throws(StorageError) in try isInPlace() }
+            }
+            if isRemoved { return true }
         }
         return false
-    }
-
-    /// The same for a caller that blocks re-encryption of the source.
-    func removeSourceWhileStanding(in open: OpenStore) throws(StorageError) -> Bool {
-        try source.remove(in: open) { () throws(StorageError) in try isInPlace() }
     }
 }
 

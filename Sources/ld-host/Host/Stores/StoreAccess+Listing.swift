@@ -17,9 +17,6 @@ extension StoreAccess {
     ) async throws -> [String] {
         let place = try snapshot.settings.place(of: domain)
         let open = try await openStore(for: place.domain)
-        if let adoption = FolderAdoption(domain, security: .recommended, in: open, snapshot) {
-            try await onIOThread { () throws(StorageError) in try adoption.adoptAll() }
-        }
         return try await open.write("listing '\(place)'") { (store) throws(StorageError) in
             let isReserved = try snapshot.reservedNames(in: place, of: open)
             var names: [String] = []

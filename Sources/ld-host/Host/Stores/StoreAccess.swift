@@ -42,7 +42,6 @@ package struct StoreAccess: Sendable {
         try check(key, at: address, mustBeListed: mustBeListed)
         let open = try await openStore(for: address.place.domain)
         try await keepFromHostKeys(address, in: open)
-        try await adopt(key)
         let protection = try await protection(of: key.security, at: address, in: open)
         let handle = try open.store.resolve(address)
         let keepsAttributes = open.store.abilities.attributes != nil

@@ -114,21 +114,6 @@ extension HostSettings {
     /// Where the caches of apps are, in a folder for each.
     package var appCachesFolder: String { "\(folders.cache)/apps" }
 
-    /// The earlier namespaces of values of an encrypted domain in a user's own folder: from before the domain had its
-    /// own folder there, and from before two spellings of a path were one. The latest comes first. Empty for all other
-    /// domains.
-    package func formerPlaces(of domain: StorageDomain) -> [StorageNamespace] {
-        guard case .encryptedFileSystem(let directory) = domain, case .custom = directory,
-            let place = try? place(of: domain)
-        else { return [] }
-        let given =
-            directory.scope.count > 1 && directory.scope.hasSuffix("/")
-            ? String(directory.scope.dropLast()) : directory.scope
-        var scopes = [place.scope]
-        if !given.hasBytes(of: place.scope) { scopes.append(given) }
-        return scopes.map { StorageNamespace(domain: domain.name, scope: $0, directory: $0) }
-    }
-
     /// An absolute path without `.`, `..` and redundant slashes; symbolic links are not followed.
     package static func normalized(_ path: String) -> String {
         var names: [Substring.UTF8View] = []

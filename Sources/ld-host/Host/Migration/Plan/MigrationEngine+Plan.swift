@@ -116,7 +116,7 @@ package struct MigrationNotes: Sendable {
                 intent.state == .interrupted
                     ? "\(intent.subject) was interrupted; it is completed first, and may change what is planned"
                     : "process \(intent.owner) is running \(intent.subject), which may change what is planned"
-            } + survey.unreadable.map(\.error.message) + UnmovedValues.all(self.snapshot).map(\.text)
+            } + survey.unreadable.map(\.error.message)
         }
     }
 

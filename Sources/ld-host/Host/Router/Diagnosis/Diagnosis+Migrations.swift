@@ -58,8 +58,7 @@ extension Diagnosis {
                 }
             }
         }
-        return findings + (await changedPlaces(of: engine)) + (await unmovedValues(engine.snapshot, besides: silent))
-            + (await quarantine(engine.access, besides: silent))
+        return findings + (await changedPlaces(of: engine)) + (await quarantine(engine.access, besides: silent))
     }
 
     /// Values that no version of an app reads.

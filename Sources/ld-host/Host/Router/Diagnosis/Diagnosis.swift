@@ -294,10 +294,3 @@ extension RouterSnapshot {
         ]
     }
 }
-
-extension Diagnosis {
-    static func unmovedValues(_ snapshot: RouterSnapshot, besides silent: Set<String>) async -> [Finding] {
-        let found = try? await onIOThread { () throws(StorageError) in UnmovedValues.all(snapshot, besides: silent) }
-        return (found ?? []).map { Finding(.migration, $0.text, hint: $0.hint) }
-    }
-}
