@@ -115,3 +115,12 @@ extension MigrationResult {
             outcome: outcome)
     }
 }
+
+extension StorageKeyDescriptor {
+    /// The same key, of nobody in particular.
+    fileprivate var withoutOwner: Self {
+        StorageKeyDescriptor(
+            name: name, domain: domain, security: security, serializer: serializer, valueType: valueType, owner: "",
+            description: description)
+    }
+}
