@@ -204,7 +204,16 @@ final class Database: Sendable {
     private var hasLostLog: Bool { log.withLock { $0 }.map { $0 != LogFiles(of: path) } ?? false }
 
     /// Knows the log of a connection from now on.
-    private func noteLog() { log.withLock { $0 = $0 ?? LogFiles(of: path) } }
+    ///
+    /// - Returns: Whether none was known before.
+    @discardableResult
+    private func noteLog() -> Bool {
+        log.withLock { log in
+            let isNew = log == nil
+            if isNew { log = LogFiles(of: path) }
+            return isNew
+        }
+    }
 
     private var logMoved: StorageError {
         StorageError(
@@ -218,8 +227,8 @@ final class Database: Sendable {
     private func begin() throws -> DatabaseConnection {
         do { return try beginOnce() } catch let error as StorageError where error.code == .permissionDenied {
             // If the log's index cannot be opened for writing, even for a moment, SQLite opens it for reading, and all
-            // connections of the process share it until the last one is closed. Those in use are closed later, and then
-            // the next attempt succeeds.
+            // connections of the process share it until the last one is closed. Those in use are closed later, such as
+            // the one that this change is based on, and then the next attempt succeeds.
             closeConnections()
             do { return try beginOnce() } catch {
                 closeConnections()
@@ -232,7 +241,7 @@ final class Database: Sendable {
         writer = nil
         gate = nil
         reserve.forgetLog()
-        readers.close()
+        readers.renew()
         log.withLock { $0 = nil }
     }
 
@@ -275,9 +284,13 @@ final class Database: Sendable {
         guard let connection = try DatabaseConnection(path, for: .writing(durability)) else { return nil }
         // This opens the log, or creates it.
         try connection.requireKnownVersion()
-        noteLog()
+        let isNewLog = noteLog()
         connection.keepLog()
-        if durability == .full { try file.synchronizeNames() }
+        do { if durability == .full { try file.synchronizeNames() } } catch {
+            // The only connection is closed then, and SQLite removes its log: the next one's is no replaced one.
+            if isNewLog { log.withLock { $0 = nil } }
+            throw error
+        }
         if hasFreedReserve.exchange(false, ordering: .relaxed) {
             ld_sqlite_allocate_index(connection.handle)
             reserve.keepFreed(Reserve.mostFreed)
@@ -363,6 +376,7 @@ final class Database: Sendable {
         connection.waitsForOthers(true)
         try connection.requireKnownVersion()
         connection.waitsForOthers(false)
+        readers.note(connection)
         noteLog()
         if !isFrozen { ProgramEnd.add(self) }
         return connection
