@@ -161,7 +161,7 @@ package struct StoreOpener: Sendable {
         return try StoreSealing(
             store: opened, settings: sealing, source: source,
             file: "\(settings.folders.rings)/ring-\(StableHash.text(["store"] + identity))",
-            keyLength: settings.encryption.keyLength)
+            keyLength: settings.encryption.keyLength, timeout: store.timeout)
     }
 
     /// Access to values of the keychain domain, for the host's own keys.

@@ -15,9 +15,12 @@ package final class StoreSealing: Sendable {
     package let style: EnvelopeStyle
     private let crypto: LoadedCrypto
 
-    /// - Parameter file: The path of the ring's lock, without an extension.
+    /// - Parameters:
+    ///   - file: The path of the ring's lock, without an extension.
+    ///   - timeout: How long one call of the store may take.
     init(
-        store: LoadedStore, settings: HostSettings.Sealing, source: KeySource, file: String, keyLength: Int
+        store: LoadedStore, settings: HostSettings.Sealing, source: KeySource, file: String, keyLength: Int,
+        timeout: Duration
     ) throws(StorageError) {
         style = EnvelopeStyle(settings.cipher)
         crypto = source.crypto
@@ -30,6 +33,8 @@ package final class StoreSealing: Sendable {
         ring = KeyRing(
             name: "the key ring of store '\(source.store)'", headerName: nil, file: file, keyLength: keyLength,
             crypto: source.crypto,
+            // Whoever holds the ring's lock may read the ring, write it, and store a value meanwhile.
+            patience: max(.seconds(30), timeout * 3),
             storage: KeyRing.Storage(
                 isLasting: store.properties.isDurable || store.properties.isShared, in: store,
                 // Not the name of any ring in a keychain, which is changed while this one is locked for writing it.
