@@ -45,9 +45,12 @@ struct Session: Sendable {
     }
 
     /// A router for this run.
-    func router() throws(StorageError) -> StorageRouter {
+    ///
+    /// - Parameter isLong: Whether the command goes on until somebody ends it.
+    func router(isLong: Bool = false) throws(StorageError) -> StorageRouter {
         var configuration = try configuration()
         configuration.endsAfterCommand = true
+        configuration.watchesFiles = isLong
         let router = StorageRouter(configuration: configuration, log: log)
         Self.routers.withLock { $0.append(router) }
         return router

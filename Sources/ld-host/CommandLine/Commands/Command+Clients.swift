@@ -63,7 +63,8 @@ extension Command {
             client. Ends with status 2 if the input cannot be understood.
             """
     ) { _, session in
-        try await PipeService(try session.router()).run(reading: Input.standard, writing: { Output.write($0) })
+        try await PipeService(try session.router(isLong: true)).run(
+            reading: Input.standard, writing: { Output.write($0) })
         return .done
     }
 }

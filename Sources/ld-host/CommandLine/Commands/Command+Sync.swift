@@ -101,7 +101,7 @@ extension Command {
             }
             return count
         }
-        let router = try session.router()
+        let router = try session.router(isLong: true)
         let changes = router.syncGroup.changes()
         let syncing = Task {
             try await router.syncContinuously { result in

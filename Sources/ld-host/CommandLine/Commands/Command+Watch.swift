@@ -32,7 +32,7 @@ extension Command {
             left = count
         }
         let selection = try Address.selection(arguments.operands.first)
-        let router = try session.router()
+        let router = try session.router(isLong: true)
         let (changes, failures) = try await router.changes(in: selection)
         for failure in failures { Output.complain(failure) }
         Output.remark("ld-host: watching \(arguments.operands.first ?? "everything")")

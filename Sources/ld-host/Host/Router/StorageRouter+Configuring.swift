@@ -76,7 +76,11 @@ extension StorageRouter {
     /// used again.
     private func notePlaces() async {
         // An invalid configuration is reported by the next call.
-        guard let snapshot = try? await snapshot(), let catalog = snapshot.catalog else { return }
+        if let snapshot = try? await snapshot() { await notePlaces(in: snapshot) }
+    }
+
+    func notePlaces(in snapshot: RouterSnapshot) async {
+        guard let catalog = snapshot.catalog else { return }
         await engine(snapshot).note(
             catalog.entries.map { (.declared, $0.value.descriptor, $0.key.place) }, isUse: false)
     }

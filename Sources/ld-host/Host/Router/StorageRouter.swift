@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import Glibc
 public import HostGround
 internal import HostMigration
 internal import HostPlugins
@@ -20,8 +21,8 @@ internal import Synchronization
 /// - **Threads.** Use it from any task. Memory and disk reads run on the caller's thread. Everything that may wait runs
 ///   on ``IOExecutor``, so it never blocks the main actor or Swift's thread pool. Synchronous code that has to wait for
 ///   a value must use ``IOExecutor/blocking(_:)``, or it can deadlock.
-/// - **Swapping.** A change of configuration takes effect for calls that begin after it; calls in flight end on the
-///   store that they began with.
+/// - **Swapping.** A change of configuration, also of its files, takes effect for calls that begin after it; calls in
+///   flight end on the store that they began with.
 /// - **Errors.** All are `StorageError`, except when a migration cannot bring older data: that is a `MigrationError`,
 ///   and never `notFound`.
 public final class StorageRouter: StorageProviding, Sendable {
@@ -79,6 +80,9 @@ public final class StorageRouter: StorageProviding, Sendable {
     let load: @Sendable () throws(StorageError) -> HostConfiguration
     /// The current snapshot's address; 0 before the first.
     private let current = Atomic<UInt>(0)
+    private let page = ConfigurationPage.ofUser
+    /// The page's number before the current configuration's files were read.
+    private let seen = Atomic<UInt64>(0)
     /// Held while interrupted work is resumed.
     private let recovery = Mutex(())
     private let hasRecovered = Atomic(false)
@@ -102,21 +106,59 @@ public final class StorageRouter: StorageProviding, Sendable {
     /// The resolution of a key in the current snapshot, if it is cached; valid while the slot is alive.
     @inline(__always)
     func known(_ slot: KeyResolutionSlot) -> Unmanaged<ResolvedKey>? {
-        slot.resolution(for: current.load(ordering: .acquiring)).map { .fromOpaque($0.toOpaque()) }
+        guard isCurrent else { return nil }
+        return slot.resolution(for: current.load(ordering: .acquiring)).map { .fromOpaque($0.toOpaque()) }
     }
 
-    /// The current snapshot, created at the first use.
+    /// Whether no configuration file was changed since the current snapshot's were read.
+    @inline(__always)
+    private var isCurrent: Bool { page.number == seen.load(ordering: .relaxed) }
+
+    /// The current snapshot, created at the first use, and when a configuration file was changed.
     func snapshot() async throws(StorageError) -> RouterSnapshot {
-        if hasRecovered.load(ordering: .acquiring), let snapshot = published { return snapshot }
-        return try await onIOThread { () throws(StorageError) in
+        if hasRecovered.load(ordering: .acquiring), isCurrent, let snapshot = published { return snapshot }
+        let (snapshot, isFollowing) = try await onIOThread { () throws(StorageError) in
             // The first of several callers loads it; the others wait for the lock and find it done. Two snapshots could
             // have two stores, if one of them is being opened.
-            let snapshot = try self.recovery.withLock { (_) throws(StorageError) in
-                if let known = self.published { known } else { try self.publish { _ throws(StorageError) in } }
+            let found = try self.recovery.withLock { (_) throws(StorageError) in
+                let former = self.published
+                let snapshot = try self.follow()
+                return (snapshot, former != nil && snapshot !== former)
             }
-            self.recoverOnce(snapshot)
-            return snapshot
+            self.recoverOnce(found.0)
+            return found
         }
+        if isFollowing { await notePlaces(in: snapshot) }
+        return snapshot
+    }
+
+    /// The snapshot for what the configuration files say now.
+    ///
+    /// - Throws: Why they cannot be read, or are not valid; the next call tries again.
+    private func follow() throws(StorageError) -> RouterSnapshot {
+        let number = page.number
+        guard let former = published, let held = state.withLock({ $0.configuration }) else {
+            return try publish { _ throws(StorageError) in }
+        }
+        if number == seen.load(ordering: .relaxed) { return former }
+        var snapshot = former
+        let next = try Self.readingAgain(held)
+        if let next, !next.isSame(as: held) {
+            state.withLock { $0.places }.settingsChanged()
+            snapshot = try publish { (state) throws(StorageError) in state.configuration = next }
+        }
+        seen.store(next?.number ?? number, ordering: .relaxed)
+        return snapshot
+    }
+
+    /// Reads a configuration's files again. An editor may be writing one at this moment, so it looks several times.
+    private static func readingAgain(_ held: HostConfiguration) throws(StorageError) -> HostConfiguration? {
+        for _ in 0..<5 {
+            if let next = try? held.readAgain() { return next }
+            guard held.isOfFiles else { return nil }
+            usleep(20_000)
+        }
+        return try held.readAgain()
     }
 
     /// Resumes interrupted work before the first use, whichever call has made the snapshot.
@@ -167,9 +209,13 @@ public final class StorageRouter: StorageProviding, Sendable {
         try state.withLock { state throws(StorageError) in
             var next = state
             try change(&next)
-            if next.configuration == nil { next.configuration = try load() }
+            let isFirst = next.configuration == nil
+            if isFirst { next.configuration = try loadWatched() }
             let snapshot = try Self.snapshot(of: &next)
             state = next
+            if isFirst, let configuration = next.configuration {
+                seen.store(configuration.isOfFiles ? configuration.number : page.number, ordering: .relaxed)
+            }
             // Other folders have journals of their own.
             let folders = snapshot.settings.folders
             if let former = published?.settings.folders,
@@ -181,6 +227,16 @@ public final class StorageRouter: StorageProviding, Sendable {
             current.store(UInt(bitPattern: Unmanaged.passUnretained(snapshot).toOpaque()), ordering: .releasing)
             return snapshot
         }
+    }
+
+    /// The configuration, whose files are read again once they are watched: they may have changed meanwhile.
+    private func loadWatched() throws(StorageError) -> HostConfiguration {
+        let configuration = try load()
+        guard configuration.watchesFiles, ConfigurationWatch.shared.add(configuration.watchedFiles) else {
+            return configuration
+        }
+        let again = try configuration.readAgain()
+        return again ?? configuration
     }
 
     /// Makes a change that cannot be refused. If the result is invalid, every call from now on throws that error, until

@@ -70,6 +70,7 @@ package final class RouterSnapshot: Sendable {
                 .invalidConfiguration, "no store is mapped to the domain '\(domain)'; expected one of \(known)",
                 hint: hint ?? "check the spelling, or run: \(routeCommand(domain))" + routeCall(domain))
         }
+        if let refusal = settings.refusals[domain] { throw refusal }
         return slot
     }
 

@@ -39,6 +39,7 @@ package struct DefaultStores {
             let encoder = JSONEncoder()
             let data = try storageErrors { try encoder.encode([domain: store]) }
             try HostFile.write(data, to: file)
+            ConfigurationPage.ofUser.note(file)
         }
     }
 }

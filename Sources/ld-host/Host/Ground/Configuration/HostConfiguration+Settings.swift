@@ -10,6 +10,7 @@ extension HostConfiguration {
         var stores: [String: HostSettings.Store] = [:]
         for name in try layered.keys(at: ["stores"]) { stores[name] = try store(named: name, folders) }
         var routes: [String: HostSettings.Route] = [:]
+        var refusals: [String: StorageError] = [:]
         for domain in try layered.keys(at: ["domains"]) {
             guard let name = try layered.string(at: ["domains", domain]),
                 let origin = layered.value(at: ["domains", domain])?.origin
@@ -17,11 +18,12 @@ extension HostConfiguration {
             // A component's id alone is a store with the component's defaults.
             let store = stores[name] ?? Self.store(name, component: name, origin: "\(origin)")
             routes[domain] = HostSettings.Route(store: store, origin: "\(origin)")
+            refusals[domain] = refusal(ofDomain: domain, servedBy: name)
         }
         return HostSettings(
             pluginPlaces: try pluginPlaces(),
             inspectionTimeout: try layered.duration(at: ["plugins", "timeout"]) ?? .seconds(5),
-            routes: routes, stores: stores, catalogs: try layered.strings(at: ["catalogs"]) ?? [],
+            routes: routes, refusals: refusals, stores: stores, catalogs: try layered.strings(at: ["catalogs"]) ?? [],
             encryption: try encryption(), appID: try layered.string(at: ["app", "id"]) ?? ownAppID,
             keychainService: try layered.string(at: ["keychain", "service"]),
             sealsMemory: sealsMemory, endsAfterCommand: endsAfterCommand,

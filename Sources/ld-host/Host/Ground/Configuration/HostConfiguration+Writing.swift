@@ -112,7 +112,7 @@ extension HostConfiguration {
             if let before = try? before.settings(), let after = try? after.settings() {
                 try RouteHistory(after.folders).add(from: before, to: after)
             }
-            try HostFile.write(Data(new.text.utf8), to: Self.target(of: file), keepingMode: true)
+            try Self.write(new.text, to: Self.target(of: file), keepingMode: true)
         }
     }
 
@@ -203,10 +203,16 @@ extension HostConfiguration {
             if let before, let after = try? HostConfiguration(text: text).settings() {
                 try RouteHistory(after.folders).add(from: before, to: after)
             }
-            try HostFile.write(Data(text.utf8), to: target(of: file))
+            try write(text, to: target(of: file), keepingMode: false)
             return true
         }
         return (file, isNew)
+    }
+
+    /// Replaces a file, and lets all programs know.
+    private static func write(_ text: String, to file: String, keepingMode: Bool) throws(StorageError) {
+        try HostFile.write(Data(text.utf8), to: file, keepingMode: keepingMode)
+        ConfigurationPage.ofUser.note(file)
     }
 
     /// The file that a link leads to, which is replaced in the link's place; another path is returned as it is.

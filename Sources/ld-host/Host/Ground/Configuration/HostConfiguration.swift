@@ -27,8 +27,16 @@ public struct HostConfiguration: Sendable {
     package var sealsMemory = true
     /// Whether the process ends after one command, with all that is only in its memory.
     package var endsAfterCommand = false
+    /// Whether changes of its files by others than LocalData's programs are noticed, too.
+    package var watchesFiles = true
     /// The identity of a program whose configuration has no `app.id`. A tool has none of its own.
     package var ownAppID = AppIdentifier.ofThisProgram
+    /// The flags that it was read with, its file by an absolute path; `nil` if it was not read from files.
+    var flags: Flags?
+    /// The page's number before the files were read.
+    package private(set) var number: UInt64 = 0
+    /// The store of each domain by the files as this program first read them, once it has read them again.
+    var served: [String: String]?
 
     package init(layered: LayeredConfiguration, locations: ConfigurationLocations) {
         self.layered = layered
@@ -65,10 +73,15 @@ public struct HostConfiguration: Sendable {
         flags: Flags = Flags(), locations: ConfigurationLocations = .current
     ) throws(StorageError) -> HostConfiguration {
         try LastingMemory.make { () throws(StorageError) in
+            let number = ConfigurationPage.ofUser.number
             let loaded = try locations.load(flags: flags.list)
             let layers = [defaults(locations)] + loaded.layers.filter { $0.name != .default }
-            return try HostConfiguration(layered: LayeredConfiguration(layers: layers), locations: locations)
-                .withDefaultStores()
+            var configuration = HostConfiguration(
+                layered: LayeredConfiguration(layers: layers), locations: locations)
+            let file = if let file = flags.file { try HostFile.absolute(file) } else { String?.none }
+            configuration.flags = Flags(file: file, values: flags.values)
+            configuration.number = number
+            return try configuration.withDefaultStores()
         }
     }
 
@@ -89,7 +102,7 @@ public struct HostConfiguration: Sendable {
         ConfigurationSchema.host.validate(layered) + sealingProblems()
     }
 
-    private func check() throws(StorageError) {
+    func check() throws(StorageError) {
         // What the provider cannot compute concerns one store: the others serve.
         if let error = ConfigurationProblem.error(for: invalidValues()) { throw error }
     }

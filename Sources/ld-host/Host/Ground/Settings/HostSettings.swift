@@ -113,6 +113,8 @@ package struct HostSettings: Sendable {
     package var inspectionTimeout: Duration
     /// Routes by domain name.
     package var routes: [String: Route]
+    /// Why this program may not use a domain any more.
+    package var refusals: [String: StorageError]
     /// The configured stores by name, used or not.
     package var stores: [String: Store]
     /// The catalog files that describe keys, in the order of the configuration.
