@@ -140,6 +140,26 @@ import Testing
         #expect(try await code.get(key) == "v")
     }
 
+    @Test("a watch goes over to the store that serves its key or domain now", .timeLimit(.minutes(1)))
+    func watches() async throws {
+        let files = try Files()
+        defer { files.fixture.remove() }
+        let (program, other) = (try files.router(), try files.router("domains.userDefaults=one"))
+        try await program.set("a", for: key)
+        try await other.set("b", for: key)
+        var values = try await program.changes(of: key).makeAsyncIterator()
+        var names = try await program.changes(in: .userDefaults()).makeAsyncIterator()
+        var scopes = try await program.changes(in: .domain("userDefaults")).changes.makeAsyncIterator()
+        try files.set("domains.userDefaults", "one")
+        #expect(try await values.next() == "b")
+        #expect(try await names.next()?.mayBeMore == true)
+        #expect(try await scopes.next()?.first?.changed.mayBeMore == true)
+        try await other.set("c", for: key)
+        #expect(try await values.next() == "c")
+        #expect(try await names.next()?.names == ["k"])
+        #expect(try await scopes.next()?.first?.changed.names == ["k"])
+    }
+
     @Test("what other programs of the user change is read again, and the open stores and what was set in code stay")
     func unrelated() async throws {
         let files = try Files()

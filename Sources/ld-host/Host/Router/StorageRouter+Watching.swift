@@ -12,8 +12,8 @@ extension StorageRouter {
     /// for try await theme in try await router.changes(of: .theme) { show(theme ?? "light") }
     /// ```
     ///
-    /// Stores that cannot report changes are read once a second. When the configuration changes, a watch stays with the
-    /// store that it began with. The key's migration runs before the watch begins.
+    /// Stores that cannot report changes are read once a second. When the configuration changes, the watch goes over to
+    /// the store that serves the key then. The key's migration runs before the watch begins.
     ///
     /// - Throws: Why the key cannot be used, and whatever the store reports; `MigrationError` if there may be older
     ///   data that could not be migrated.
@@ -25,13 +25,15 @@ extension StorageRouter {
             try await engine.bringData(to: AnyStorageKey(key))
         }
         let name = key.name
-        let (signals, feed) = try await resolved.open.feed(of: resolved.address.place, prefix: name, exactly: true)
+        let (signals, watch) = try await followedWatch(prefix: name, exactly: true, resolved.address.place, resolved.open)
         let seen = SeenValue(try await resolved.open.storedHash(of: resolved))
         return StorageChanges(signals: signals) {
-            guard let changed = feed.take() else { return nil }
+            let resolved = try await self.resolve(key)
+            let isOver = try await watch.watch(resolved.address.place, in: resolved.open)
+            let changed = watch.feed.take()
             // The watch also reports names that begin with this one, and changes that may not concern it.
-            let isNamed = changed.names.contains { $0.hasBytes(of: name) }
-            guard isNamed || changed.mayBeMore else { return nil }
+            let isNamed = changed?.names.contains { $0.hasBytes(of: name) } == true
+            guard isOver || isNamed || changed?.mayBeMore == true else { return nil }
             let isOther = seen.replace(try await resolved.open.storedHash(of: resolved))
             guard isNamed || isOther else { return nil }
             do { return .some(try await self.get(key)) } catch let error as StorageError where error.code == .notFound {
@@ -51,18 +53,48 @@ extension StorageRouter {
         in domain: StorageDomain, prefix: String = ""
     ) async throws -> StorageChanges<ChangedNames> {
         let access = try await access()
-        let snapshot = access.snapshot
-        let place = try snapshot.settings.place(of: domain)
+        let place = try access.snapshot.settings.place(of: domain)
         let open = try await access.openStore(for: place.domain)
-        let isReserved = try await open.write("listing '\(place)'") { (_) throws(StorageError) in
-            try snapshot.reservedNames(in: place, of: open)
-        }
-        let (signals, feed) = try await open.feed(of: place, prefix: prefix, exactly: false)
+        let (signals, watch) = try await followedWatch(prefix: prefix, exactly: false, place, open)
         return StorageChanges(signals: signals) {
-            guard let changed = feed.take() else { return nil }
-            let names = changed.names.filter { !isReserved($0) }
-            return names.isEmpty && !changed.mayBeMore
-                ? nil : ChangedNames(names: names, mayBeMore: changed.mayBeMore)
+            let access = try await self.access()
+            let place = try access.snapshot.settings.place(of: domain)
+            let open = try await access.openStore(for: place.domain)
+            let isOver = try await watch.watch(place, in: open)
+            let changed = watch.feed.take()
+            guard isOver || changed != nil else { return nil }
+            let isReserved = try await open.write("listing '\(place)'") { (_) throws(StorageError) in
+                try access.snapshot.reservedNames(in: place, of: open)
+            }
+            let names = (changed?.names ?? []).filter { !isReserved($0) }
+            let mayBeMore = isOver || changed?.mayBeMore == true
+            return names.isEmpty && !mayBeMore ? nil : ChangedNames(names: names, mayBeMore: mayBeMore)
+        }
+    }
+
+    /// A watch of a place, and what signals its changes and those of the configuration.
+    private func followedWatch(
+        prefix: String, exactly: Bool, _ place: StorageNamespace, _ open: OpenStore
+    ) async throws(StorageError) -> (AsyncStream<Void>, FollowedWatch) {
+        let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let watch = FollowedWatch(signal, prefix: prefix, exactly: exactly)
+        let following = signalConfigurations(to: signal)
+        signal.onTermination = { _ in
+            following.cancel()
+            watch.end()
+        }
+        _ = try await watch.watch(place, in: open)
+        return (signals, watch)
+    }
+
+    /// Signals each change of the configuration within about half a second.
+    private func signalConfigurations(to signal: AsyncStream<Void>.Continuation) -> Task<Void, Never> {
+        var last = currentState
+        return Task { [weak self] in
+            while (try? await Task.sleep(for: .milliseconds(500))) != nil, let state = self?.currentState {
+                if state != last { signal.yield() }
+                last = state
+            }
         }
     }
 }
@@ -80,7 +112,11 @@ extension StorageRouter {
         let snapshot = access.snapshot
         let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let watch = SelectionWatch(signal)
-        signal.onTermination = { _ in watch.end() }
+        let following = signalConfigurations(to: signal)
+        signal.onTermination = { _ in
+            following.cancel()
+            watch.end()
+        }
         var failures: [StorageError] = []
         var names: [String] = []
         switch selection {
@@ -100,11 +136,12 @@ extension StorageRouter {
             }
         }
         let isBroad = !names.isEmpty
-        if isBroad { watch.lookForScopes(of: names, access) }
+        if isBroad { watch.lookForScopes(of: names) { try await self.access() } }
         return (
             StorageChanges(signals: signals) {
                 // A store that cannot say what changed notifies each of its watches, one after the other.
                 if isBroad { try await Task.sleep(for: .milliseconds(50)) }
+                try await watch.follow(self.access())
                 let changes = watch.take()
                 return changes.isEmpty ? nil : changes
             }, failures

@@ -114,6 +114,9 @@ public final class StorageRouter: StorageProviding, Sendable {
     @inline(__always)
     private var isCurrent: Bool { page.number == seen.load(ordering: .relaxed) }
 
+    /// What differs from the last one if the configuration may have changed.
+    var currentState: [UInt64] { [page.number, UInt64(current.load(ordering: .relaxed))] }
+
     /// The current snapshot, created at the first use, and when a configuration file was changed.
     func snapshot() async throws(StorageError) -> RouterSnapshot {
         if hasRecovered.load(ordering: .acquiring), isCurrent, let snapshot = published { return snapshot }

@@ -5,7 +5,7 @@ internal import Synchronization
 /// A number that all programs of a user on this machine share: it grows when one of them has changed a configuration
 /// file, or has seen that somebody has. Whether a configuration still holds costs a program one load of it.
 ///
-/// The page lies in memory (`/dev/shm/localdata-UID`), and begins anew with the machine. Where it cannot be had, each
+/// The page lies in memory (`/dev/shm/localdata-UID`), and begins at zero with the machine. Where it cannot be had, each
 /// program has a number of its own, and learns of changes from its watch of the files alone.
 package struct ConfigurationPage: @unchecked Sendable {
     // Safe to share: the page stays mapped, and its members are atomic.

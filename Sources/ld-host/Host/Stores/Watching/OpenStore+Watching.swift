@@ -5,17 +5,6 @@ internal import HostPlugins
 package import LocalDataAPI
 
 extension OpenStore {
-    /// Begins a watch that ends with the last reference to its signals.
-    package func feed(
-        of place: StorageNamespace, prefix: String, exactly: Bool
-    ) async throws(StorageError) -> (AsyncStream<Void>, ChangeFeed) {
-        let (signals, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let feed = ChangeFeed(continuation)
-        let end = try await watch(place, prefix: prefix, exactly: exactly, feed)
-        continuation.onTermination = { _ in end() }
-        return (signals, feed)
-    }
-
     /// Begins to watch a namespace.
     ///
     /// - Returns: A function that ends the watch.

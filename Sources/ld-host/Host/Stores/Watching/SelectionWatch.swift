@@ -7,6 +7,7 @@ package final class SelectionWatch: Sendable {
     private struct Scope: Sendable {
         let domain: StorageDomain
         let prefix: String
+        let open: OpenStore
         let feed: ChangeFeed
         let isReserved: @Sendable (String) -> Bool
         let end: @Sendable () -> Void
@@ -36,7 +37,8 @@ package final class SelectionWatch: Sendable {
         }
         let feed = ChangeFeed(signal)
         let end = try await open.watch(place, prefix: prefix, exactly: false, feed)
-        let scope = Scope(domain: domain, prefix: prefix, feed: feed, isReserved: isReserved, end: end)
+        let scope = Scope(
+            domain: domain, prefix: prefix, open: open, feed: feed, isReserved: isReserved, end: end)
         let isLate = state.withLock { state in
             if !state.isEnded { state.scopes[place] = scope }
             return state.isEnded
@@ -45,10 +47,23 @@ package final class SelectionWatch: Sendable {
         return feed
     }
 
+    /// Goes over to the stores that serve the scopes now, and reports that anything may have changed in those.
+    package func follow(_ access: StoreAccess) async throws {
+        for (place, scope) in state.withLock({ $0.scopes }) {
+            let now = try access.snapshot.settings.place(of: scope.domain)
+            let open = try await access.openStore(for: now.domain)
+            guard open !== scope.open || now != place else { continue }
+            state.withLock { $0.scopes[place] = nil }
+            scope.end()
+            try await add(scope.domain, prefix: scope.prefix, access)?.add(nil)
+        }
+    }
+
     /// Checks once a second for scopes that were empty until then, and reports their values as set.
-    package func lookForScopes(of names: [String], _ access: StoreAccess) {
+    package func lookForScopes(of names: [String], _ access: @escaping @Sendable () async throws -> StoreAccess) {
         let search = Task { [weak self] in
             while (try? await Task.sleep(for: .seconds(1))) != nil {
+                guard let access = try? await access() else { continue }
                 for name in names {
                     for (place, known) in (try? await access.places(of: name)) ?? [:] where known.isWhole {
                         guard let self else { return }
