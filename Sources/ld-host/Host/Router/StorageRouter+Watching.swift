@@ -25,7 +25,8 @@ extension StorageRouter {
             try await engine.bringData(to: AnyStorageKey(key))
         }
         let name = key.name
-        let (signals, watch) = try await followedWatch(prefix: name, exactly: true, resolved.address.place, resolved.open)
+        let (signals, watch) = try await followedWatch(
+            prefix: name, exactly: true, resolved.address.place, resolved.open)
         let seen = SeenValue(try await resolved.open.storedHash(of: resolved))
         return StorageChanges(signals: signals) {
             let resolved = try await self.resolve(key)

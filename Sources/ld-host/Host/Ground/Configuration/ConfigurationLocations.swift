@@ -20,13 +20,20 @@ package struct ConfigurationLocations: Sendable {
     /// The file of the machine.
     package let systemFile: String
     /// The file named by `LOCALDATA_CONFIG`, which must exist; nil if the variable is not set or empty.
-    package let namedFile: String?
+    package private(set) var namedFile: String?
 
     /// The folders and files that `LOCALDATA_PLUGIN_PATH` names, divided by colons.
     package let pluginPath: [String]
     /// What cannot be used of the environment: a path that is not UTF-8. It names nothing then, and nothing else is
     /// taken in its place.
     package private(set) var problem: StorageError?
+
+    /// The same places from any working directory.
+    package var fromAnywhere: ConfigurationLocations {
+        var places = self
+        places.namedFile = namedFile.map { (try? HostFile.absolute($0)) ?? $0 }
+        return places
+    }
 
     /// The file of the user; nil without a home.
     package var userFile: String? { configurationDirectory.map { $0 + "/config.json" } }

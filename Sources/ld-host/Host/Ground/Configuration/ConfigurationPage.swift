@@ -5,8 +5,8 @@ internal import Synchronization
 /// A number that all programs of a user on this machine share: it grows when one of them has changed a configuration
 /// file, or has seen that somebody has. Whether a configuration still holds costs a program one load of it.
 ///
-/// The page lies in memory (`/dev/shm/localdata-UID`), and begins at zero with the machine. Where it cannot be had, each
-/// program has a number of its own, and learns of changes from its watch of the files alone.
+/// The page lies in memory (`/dev/shm/localdata-UID`), and begins at zero with the machine. Where it cannot be had,
+/// each program has a number of its own, and learns of changes from its watch of the files alone.
 package struct ConfigurationPage: @unchecked Sendable {
     // Safe to share: the page stays mapped, and its members are atomic.
     private struct Content: ~Copyable {
@@ -30,15 +30,25 @@ package struct ConfigurationPage: @unchecked Sendable {
     @inline(__always)
     package var number: UInt64 { content.pointee.number.load(ordering: .acquiring) }
 
-    /// Notes that a file was changed; once for each state of the file, whoever notes it.
+    /// Notes that this program has changed a file.
     package func note(_ file: String) {
-        var status = stat()
-        let isThere = stat(file, &status) == 0
-        let (time, size) = (status.st_ctim, status.st_size)
-        let mark = StableHash.of(
-            isThere ? ["\(status.st_dev)", "\(status.st_ino)", "\(size)", "\(time.tv_sec)", "\(time.tv_nsec)"] : [file])
+        content.pointee.mark.store(Self.mark(of: file), ordering: .releasing)
+        content.pointee.number.add(1, ordering: .acquiringAndReleasing)
+    }
+
+    /// Notes that somebody has changed a file; once for each state of the file, whoever sees it.
+    func noteSeen(_ file: String) {
+        let mark = Self.mark(of: file)
         guard content.pointee.mark.exchange(mark, ordering: .acquiringAndReleasing) != mark else { return }
         content.pointee.number.add(1, ordering: .acquiringAndReleasing)
+    }
+
+    private static func mark(of file: String) -> UInt64 {
+        var status = stat()
+        guard stat(file, &status) == 0 else { return StableHash.of([file]) }
+        let time = status.st_ctim
+        return StableHash.of(
+            ["\(status.st_dev)", "\(status.st_ino)", "\(status.st_size)", "\(time.tv_sec)", "\(time.tv_nsec)"])
     }
 
     private static let size = 4096

@@ -47,7 +47,7 @@ package final class ConfigurationWatch: Sendable {
                     case .file(_, let name): names.intersection([String(decoding: name, as: UTF8.self)])
                     case .anything: names
                     }
-                for name in changed { ConfigurationPage.ofUser.note("\(place)/\(name)") }
+                for name in changed { ConfigurationPage.ofUser.noteSeen("\(place)/\(name)") }
             }
         }
         return true

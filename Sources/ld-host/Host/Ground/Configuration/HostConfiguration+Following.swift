@@ -10,7 +10,7 @@ extension HostConfiguration {
     /// - Throws: `invalidConfiguration` if they cannot be read, or the outcome is not valid.
     package func readAgain() throws(StorageError) -> HostConfiguration? {
         guard let flags else { return nil }
-        var next = try Self.loadUnchecked(flags: flags, locations: locations)
+        var next = try Self.loadUnchecked(flags: flags, locations: places)
         (next.looksForPlugins, next.sealsMemory) = (looksForPlugins, sealsMemory)
         (next.endsAfterCommand, next.watchesFiles, next.ownAppID) = (endsAfterCommand, watchesFiles, ownAppID)
         let code = layered.layers.filter { $0.name == .code }
@@ -21,11 +21,11 @@ extension HostConfiguration {
     }
 
     /// The files that it was read from, and those that would count if they were there.
-    package var watchedFiles: [String] { flags.map { Self.files(flags: $0, locations: locations).map(\.path) } ?? [] }
+    package var watchedFiles: [String] { flags.map { Self.files(flags: $0, locations: places).map(\.path) } ?? [] }
 
     /// Whether two configurations say the same, and each thing in the same place.
     package func isSame(as other: HostConfiguration) -> Bool {
-        effective == other.effective && layered.origins == other.layered.origins
+        effective == other.effective && layered.origins == other.layered.origins && fileRoutes == other.fileRoutes
     }
 
     /// Why a domain cannot be used any more: this program says in code, or by a flag, which store serves it, that store

@@ -33,6 +33,8 @@ public struct HostConfiguration: Sendable {
     package var ownAppID = AppIdentifier.ofThisProgram
     /// The flags that it was read with, its file by an absolute path; `nil` if it was not read from files.
     var flags: Flags?
+    /// Where its files are, also after the program has changed its working directory.
+    private(set) var places: ConfigurationLocations
     /// The page's number before the files were read.
     package private(set) var number: UInt64 = 0
     /// The store of each domain by the files as this program first read them, once it has read them again.
@@ -41,6 +43,7 @@ public struct HostConfiguration: Sendable {
     package init(layered: LayeredConfiguration, locations: ConfigurationLocations) {
         self.layered = layered
         self.locations = locations
+        places = locations
     }
 
     /// The built-in defaults alone, with this environment's folders.
@@ -80,6 +83,7 @@ public struct HostConfiguration: Sendable {
                 layered: LayeredConfiguration(layers: layers), locations: locations)
             let file = if let file = flags.file { try HostFile.absolute(file) } else { String?.none }
             configuration.flags = Flags(file: file, values: flags.values)
+            configuration.places = locations.fromAnywhere
             configuration.number = number
             return try configuration.withDefaultStores()
         }
