@@ -66,12 +66,14 @@ extension Command {
         details: """
             VALUE is JSON; if it is not valid JSON, it is text. The file that LOCALDATA_CONFIG or --config names is
             changed, or else the user's; its comments and its order are kept. A change that makes the configuration
-            invalid is refused. For example:
+            invalid is refused, and so is one with which a store or a domain could not be used: the stores that it
+            concerns are opened, and looked at as by doctor. For example:
               ld-host config set domains.userDefaults memory
-            """
+            """,
+        options: [anyway]
     ) { arguments, session in
         let (key, text) = (arguments.operands[0], arguments.operands[1])
-        let path = try session.uncheckedConfiguration().change(key, to: text, flags: session.flags)
+        let path = try change(key, to: text, arguments, session)
         Output.remark("ld-host: \(key) is set in \(path)")
         await remarkLeftValues(after: key, session)
         return .done
@@ -79,13 +81,44 @@ extension Command {
 
     static let configUnset = Command(
         name: "config unset", operands: "KEY", count: 1...1, summary: "remove one setting from the configuration file",
-        removes: true
+        options: [anyway], removes: true
     ) { arguments, session in
         let key = arguments.operands[0]
-        let path = try session.uncheckedConfiguration().change(key, to: nil, flags: session.flags)
+        let path = try change(key, to: nil, arguments, session)
         Output.remark("ld-host: \(key) is removed from \(path)")
         await remarkLeftValues(after: key, session)
         return .done
+    }
+
+    private static let anyway = Option(
+        name: "--anyway", help: "change it also if a store or a domain cannot be used then; that is only reported")
+
+    private static func change(
+        _ key: String, to text: String?, _ arguments: Arguments, _ session: Session
+    ) throws -> String {
+        let insists = arguments.has(anyway.name)
+        return try session.uncheckedConfiguration().change(key, to: text, flags: session.flags) {
+            (next, former) throws(StorageError) in
+            try examine(next, former, insists: insists)
+        }
+    }
+
+    /// Looks at what a change concerns before it is written, and reports what does not work now.
+    ///
+    /// - Throws: `invalidConfiguration` with what cannot work, unless the user insists.
+    static func examine(
+        _ next: HostConfiguration, _ former: HostConfiguration, insists: Bool
+    ) throws(StorageError) {
+        let trial = ConfigurationTrial(next, insteadOf: former)
+        if let refusal = trial.refusals.first, !insists {
+            throw StorageError(
+                .invalidConfiguration, "\(refusal.text); nothing was changed",
+                hint: "\(refusal.hint)\(refusal.hint.isEmpty ? "" : "; or ")change it all the same with --anyway")
+        }
+        for finding in trial.refusals + trial.warnings {
+            Output.remark("ld-host: warning: \(Printable(finding.text))")
+            if !finding.hint.isEmpty { Output.remark("ld-host: hint: \(Printable(finding.hint))") }
+        }
     }
 
     /// Says what a change leaves behind in a domain's former store, or in a store that is sealed now.

@@ -27,7 +27,10 @@ extension Command {
                 }
                 do {
                     let configuration = (try? session.uncheckedConfiguration()) ?? HostConfiguration()
-                    try configuration.replace(draft, by: text, flags: session.flags)
+                    try configuration.replace(draft, by: text, flags: session.flags) {
+                        (next, former) throws(StorageError) in
+                        try examine(next, former, insists: true)
+                    }
                 } catch let error as StorageError where error.code == .invalidConfiguration && isAskable {
                     Output.complain(error)
                     guard try wantsMore() else { throw StorageError(.cancelled, "the file stays as it was") }

@@ -45,14 +45,16 @@ extension HostConfiguration {
     ///   - path: The setting.
     ///   - text: JSON, or text if it is no JSON; `nil` removes the setting.
     ///   - others: What else keeps a configuration from being used.
+    ///   - examine: Called with the valid outcome, and what it replaces, before the file is written.
     /// - Returns: The file's path.
     /// - Throws: `invalidConfiguration` if the outcome would not be valid; `busy` if another process keeps the file's
-    ///   lock. Then the file has not changed.
+    ///   lock; what `examine` throws. Then the file has not changed.
     package func change(
-        _ path: String, to text: String?, flags: Flags, besides others: (HostConfiguration) -> [ConfigurationProblem]
+        _ path: String, to text: String?, flags: Flags, besides others: (HostConfiguration) -> [ConfigurationProblem],
+        examining examine: Examination = { _, _ in }
     ) throws(StorageError) -> String {
         let file = try Self.editedFile(flags: flags, locations: locations)
-        try rewrite(file, flags: flags, besides: others) { () throws(StorageError) in
+        try rewrite(file, flags: flags, besides: others, examining: examine) { () throws(StorageError) in
             // Others may have changed the file since this configuration was read.
             let found = try ConfigurationDocument(path: file)
             let old = if let found { found } else { try ConfigurationDocument(text: "", source: file) }
@@ -63,12 +65,17 @@ extension HostConfiguration {
         return file
     }
 
+    /// Looks at a valid configuration, and at the one that it is to replace.
+    package typealias Examination =
+        (_ next: HostConfiguration, _ former: HostConfiguration) throws(StorageError) -> Void
+
     /// Replaces the configuration file by an edited draft.
     ///
-    /// - Throws: `invalidConfiguration` if the text brings in a problem; `busy` if the file was changed meanwhile. Then
-    ///   the file has not changed.
+    /// - Throws: `invalidConfiguration` if the text brings in a problem; `busy` if the file was changed meanwhile; what
+    ///   `examine` throws. Then the file has not changed.
     package func replace(
-        _ draft: Draft, by text: String, flags: Flags, besides others: (HostConfiguration) -> [ConfigurationProblem]
+        _ draft: Draft, by text: String, flags: Flags, besides others: (HostConfiguration) -> [ConfigurationProblem],
+        examining examine: Examination = { _, _ in }
     ) throws(StorageError) {
         guard text.utf8.contains(where: { !ConfigurationDocument.space.contains($0) }) else {
             throw StorageError(
@@ -76,7 +83,7 @@ extension HostConfiguration {
                 hint: "for the defaults, save: {}")
         }
         let new = try ConfigurationDocument(text: text, source: draft.file)
-        try rewrite(draft.file, flags: flags, besides: others) { () throws(StorageError) in
+        try rewrite(draft.file, flags: flags, besides: others, examining: examine) { () throws(StorageError) in
             guard FileManager.default.contents(atPath: draft.file) == draft.content else {
                 throw StorageError(
                     .busy, "'\(PathText.shown(draft.file))' was changed meanwhile", hint: "edit it again")
@@ -92,6 +99,7 @@ extension HostConfiguration {
     /// Replaces a file by the second of the documents that `making` returns. The first is the file's content.
     private func rewrite(
         _ file: String, flags: Flags, besides others: (HostConfiguration) -> [ConfigurationProblem],
+        examining examine: Examination,
         _ making: () throws(StorageError) -> (ConfigurationDocument, ConfigurationDocument),
         refusing: (ConfigurationProblem, _ old: JSONValue, _ new: JSONValue) throws(StorageError) -> Void
     ) throws(StorageError) {
@@ -108,6 +116,7 @@ extension HostConfiguration {
             if let problem = problems(after).first(where: { !known.contains("\($0.path) \($0.message)") }) {
                 try refusing(problem, old.value, new.value)
             }
+            try examine(after, before)
             // Before the change: a store that is remembered in vain does no harm.
             if let before = try? before.settings(), let after = try? after.settings() {
                 try RouteHistory(after.folders).add(from: before, to: after)

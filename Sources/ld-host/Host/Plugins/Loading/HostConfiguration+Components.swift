@@ -88,30 +88,39 @@ extension HostConfiguration {
     /// - Parameters:
     ///   - path: The setting.
     ///   - text: JSON, or text if it is not JSON; `nil` removes the setting.
+    ///   - examine: Called with the valid result, and what it replaces, before the file is written.
     /// - Returns: The file's path.
     /// - Throws: `invalidConfiguration` if the result would be invalid; `busy` if another process holds the file's
-    ///   lock. Then the file has not changed.
-    package func change(_ path: String, to text: String?, flags: Flags) throws(StorageError) -> String {
+    ///   lock; what `examine` throws. Then the file has not changed.
+    package func change(
+        _ path: String, to text: String?, flags: Flags, examining examine: Examination = { _, _ in }
+    ) throws(StorageError) -> String {
         let section = try ConfigurationPath(path).segments.first ?? ""
         let asksPlugins = text != nil && ["domains", "stores", "encryption", "sync", "migrations"].contains(section)
         // Before taking the lock: inspecting new plugins takes time.
         if asksPlugins { _ = pluginRegistry?.survey() }
-        return try change(path, to: text, flags: flags) {
-            let others = section == "catalogs" ? $0.catalogProblems() : section == "migrations" ? $0.packProblems() : []
-            return (asksPlugins ? $0.componentProblems() : []) + others
+        func others(_ configuration: HostConfiguration) -> [ConfigurationProblem] {
+            let others =
+                section == "catalogs"
+                ? configuration.catalogProblems() : section == "migrations" ? configuration.packProblems() : []
+            return (asksPlugins ? configuration.componentProblems() : []) + others
         }
+        return try change(path, to: text, flags: flags, besides: others, examining: examine)
     }
 
     /// Replaces the configuration file by an edited draft.
     ///
     /// - Throws: `invalidConfiguration` if the text is malformed, or brings in a problem; `busy` if the file was
-    ///   changed meanwhile. Then the file has not changed.
-    package func replace(_ draft: Draft, by text: String, flags: Flags) throws(StorageError) {
+    ///   changed meanwhile; what `examine` throws. Then the file has not changed.
+    package func replace(
+        _ draft: Draft, by text: String, flags: Flags, examining examine: Examination = { _, _ in }
+    ) throws(StorageError) {
         // Before taking the lock, as above.
         _ = pluginRegistry?.survey()
-        try replace(draft, by: text, flags: flags) {
-            $0.componentProblems() + $0.catalogProblems() + $0.packProblems()
+        func others(_ configuration: HostConfiguration) -> [ConfigurationProblem] {
+            configuration.componentProblems() + configuration.catalogProblems() + configuration.packProblems()
         }
+        try replace(draft, by: text, flags: flags, besides: others, examining: examine)
     }
 
     /// The problems of one file in the context of the others: only those within this file.

@@ -55,6 +55,13 @@ extension Diagnosis {
     }
 
     private static func stores(_ slot: StoreSlot, _ snapshot: RouterSnapshot) -> [Finding] {
+        let findings = sealing(of: slot, snapshot)
+        guard let sealing = slot.settings.sealing, !findings.contains(where: \.isProblem) else { return findings }
+        return findings + weakness(of: sealing, in: slot.settings.name) + unsealed(slot, snapshot)
+    }
+
+    /// How a store seals its values, and whether they can be opened; nothing of a plain store that has none.
+    static func sealing(of slot: StoreSlot, _ snapshot: RouterSnapshot) -> [Finding] {
         guard let sealing = slot.settings.sealing else { return sealsNoMore(slot, snapshot) }
         let what = "store '\(slot.settings.name)' is sealed with \(sealing.cipher)"
         do throws(StorageError) {
@@ -63,20 +70,17 @@ extension Diagnosis {
             try crypto.require(sealing.cipher.id, sealing.cipher.name)
             try crypto.require(sealing.derivation.function.rawValue, "\(sealing.derivation.function)")
             try open.sealing?.requireRing()
-            if case .keyFile(let path) = sealing.source, try KeyFile(path: path).read() == nil {
-                if try open.sealing?.hasRing() == true {
-                    return [
-                        Finding(
-                            .sealing, "\(what), and the key file '\(path)' is missing; its values cannot be opened",
-                            hint: KeySource.whenLost, isProblem: true)
-                    ]
-                }
-                return [Finding(.sealing, "\(what); the key file '\(path)' will be created with the first value")]
-                    + unsealed(slot, snapshot)
+            guard case .keyFile(let path) = sealing.source, try KeyFile(path: path).read() == nil else {
+                return [Finding(.sealing, "\(what); \(sealing.source.protection)")]
             }
-            return [Finding(.sealing, "\(what); \(sealing.source.protection)")]
-                + weakness(of: sealing, in: slot.settings.name)
-                + unsealed(slot, snapshot)
+            guard try open.sealing?.hasRing() == true else {
+                return [Finding(.sealing, "\(what); the key file '\(path)' will be created with the first value")]
+            }
+            return [
+                Finding(
+                    .sealing, "\(what), and the key file '\(path)' is missing; its values cannot be opened",
+                    hint: KeySource.whenLost, isProblem: true)
+            ]
         } catch {
             return [Finding(.sealing, what, error)]
         }

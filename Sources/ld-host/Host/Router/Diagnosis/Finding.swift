@@ -52,6 +52,11 @@ package struct Finding: Encodable, Sendable {
         self.error = error
     }
 
+    init(_ code: Code, _ error: StorageError) {
+        self.init(
+            code, error.mistakes.joined(separator: "; "), hint: error.hint, isProblem: true, error: "\(error.code)")
+    }
+
     init(_ code: Code, _ what: String, _ error: StorageError) {
         self.init(
             code, "\(what): \(error.mistakes.joined(separator: "; "))", hint: error.hint, isProblem: true,
