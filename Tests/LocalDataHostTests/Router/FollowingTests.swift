@@ -70,6 +70,51 @@ import Testing
         #expect(try await other.get(key) == "set after the change")
     }
 
+    @Test("a value that only the former store has is absent to nobody, until it is moved or may stay there")
+    func elsewhere() async throws {
+        let files = try Files()
+        defer { files.fixture.remove() }
+        let program = try files.router()
+        let untyped = AnyStorageKey(key)
+        let fresh = textKey("fresh")
+        try await program.set("in file", for: key)
+        try files.set("domains.userDefaults", "one")
+        func expectError(_ location: SourceLocation = #_sourceLocation, _ call: () async throws -> Void) async {
+            let error = await #expect(throws: StorageError.self, sourceLocation: location) { try await call() }
+            #expect(error?.code == .invalidConfiguration, "\(error as Any)", sourceLocation: location)
+            #expect(error?.message.contains("store 'file' has it") == true, sourceLocation: location)
+        }
+        func expectErrors() async {
+            await expectError { _ = try await program.get(key) }
+            await expectError { _ = try await program.value(of: key) }
+            await expectError { _ = try await program.exists(key) }
+            await expectError { _ = try await program.remove(key) as Bool }
+            await expectError { _ = try await program.create("new", for: key) }
+            await expectError { _ = try await program.update(key) { $0 = "new" } }
+            await expectError { _ = try await program.data(for: untyped) }
+            await expectError { _ = try await program.exists(untyped) }
+            await expectError { _ = try await program.remove(untyped) as Bool }
+            await expectError { _ = try await program.createData(Data("new".utf8), for: untyped) }
+        }
+        await expectErrors()
+        #expect(try await !program.exists(fresh))
+        try await program.create("new", for: fresh)
+        // A program that starts now knows it as well.
+        let late = try files.router()
+        await expectError { _ = try await late.exists(key) }
+        try await program.stores.forgetLeftValues(in: "file", domains: ["userDefaults"])
+        #expect(try await !program.exists(key))
+        // What another store has set since counts again.
+        try files.set("domains.userDefaults", "file")
+        #expect(try await program.get(key) == "in file")
+        try files.set("domains.userDefaults", "one")
+        await expectErrors()
+        _ = try await program.stores.copy("file", to: "one", domains: ["userDefaults"], moving: true)
+        #expect(try await program.get(key) == "in file")
+        #expect(try await program.remove(key))
+        #expect(try await !program.exists(key))
+    }
+
     @Test("so does a changed option of the store")
     func option() async throws {
         let files = try Files()
@@ -184,9 +229,14 @@ import Testing
         let (first, second) = (ConfigurationPage(in: folder), ConfigurationPage(in: folder))
         first.note("/a")
         #expect(first.number == 1 && second.number == 1)
-        // The same state of a file counts once.
-        second.note("/a")
+        // Whoever sees the same state of a file does not count it again. Whoever changes it does: the other may not
+        // have counted it yet.
+        second.noteSeen("/a")
         #expect(first.number == 1)
+        second.note("/a")
+        #expect(first.number == 2)
+        second.noteSeen("/b")
+        #expect(first.number == 3)
         let makers: [() throws -> Void] = [
             { try #require(chmod(path, 0o666) == 0) },
             { try #require(unlink(path) == 0 && mkfifo(path, 0o600) == 0) },
@@ -197,7 +247,7 @@ import Testing
             try make()
             let own = ConfigurationPage(in: folder)
             own.note("/b")
-            #expect(own.number == 1 && first.number == 1)
+            #expect(own.number == 1 && first.number == 3)
         }
         let missing = ConfigurationPage(in: "\(folder)/none")
         missing.note("/c")

@@ -69,8 +69,11 @@ extension StorageRouter {
         let resolved = try await resolve(key)
         try await requireOwner(resolved, .from(key))
         if key.isChained { try await endWaiting(AnyStorageKey(key), resolved) }
-        guard try await engine().mayBringData(to: key) else { return try await resolved.remove() }
-        return try await removeSuperseding(resolved, AnyStorageKey(key))
+        let isRemoved =
+            try await engine().mayBringData(to: key)
+            ? try await removeSuperseding(resolved, AnyStorageKey(key)) : try await resolved.remove()
+        if !isRemoved, try await hasMoved(resolved, { try await resolve(key) }) { return try await remove(key) }
+        return isRemoved
     }
 
     /// The protocol's form. It is the same call: only its type has no result.
@@ -86,6 +89,7 @@ extension StorageRouter {
             await noteFound(resolved, .from(key))
             return true
         }
+        if try await hasMoved(resolved, { try await resolveForReading(key) }) { return try await exists(key) }
         return try await engine().isElsewhere(AnyStorageKey(key), resolved)
     }
 
@@ -104,6 +108,9 @@ extension StorageRouter {
             await noteFound(resolved, .from(key))
             return data
         }
+        if try await hasMoved(resolved, { try await resolveForReading(key) }) {
+            return try await broughtData(of: resolveForReading(key), key)
+        }
         let engine = try await engine()
         guard try await engine.mayBringData(to: key) else { return nil }
         // Another call may bring it.
@@ -111,6 +118,18 @@ extension StorageRouter {
         guard let data = try await resolved.data() else { return nil }
         await noteFound(resolved, .from(key))
         return data
+    }
+
+    /// Whether a value that is absent has to be looked for again: another store serves its domain since it was looked
+    /// for, and the values may be there by now.
+    ///
+    /// - Parameter resolve: Resolves the key again.
+    /// - Throws: `invalidConfiguration` if a store that served the domain before has the value.
+    func hasMoved(_ resolved: ResolvedKey, _ resolve: () async throws -> ResolvedKey) async throws -> Bool {
+        let now = try await resolve()
+        guard now.open === resolved.open else { return true }
+        try await access().requireAbsent(now)
+        return false
     }
 
     /// The bytes, if the key is resolved, its store may be called on the caller's thread, and a value is stored.

@@ -21,6 +21,7 @@ extension StorageRouter {
         if try await putsBack(AnyStorageKey(key), resolved), let found = try await resolved.tagged() {
             return try await value(of: key, chain, resolved, found)
         }
+        if try await hasMoved(resolved, { try await resolveForReading(key) }) { return try await chained(key, chain) }
         let engine = try await engine()
         guard try await engine.mayBringData(to: key) else { return nil }
         try await engine.bringData(to: AnyStorageKey(key))

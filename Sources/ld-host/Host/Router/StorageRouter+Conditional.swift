@@ -91,10 +91,11 @@ extension StorageRouter {
         if let chain = key.chain {
             _ = try await chained(key, chain)
         } else {
-            let engine = try await engine()
             // A value that is there is read as it is, as by 'get', whatever its migration's source is like.
-            if try await engine.mayBringData(to: key), try await !resolved.exists() {
-                try await engine.bringData(to: AnyStorageKey(key))
+            if try await !resolved.exists() {
+                if try await hasMoved(resolved, { try await resolveForReading(key) }) { return try await settled(key) }
+                let engine = try await engine()
+                if try await engine.mayBringData(to: key) { try await engine.bringData(to: AnyStorageKey(key)) }
             }
             await noteFound(resolved, .from(key))
         }

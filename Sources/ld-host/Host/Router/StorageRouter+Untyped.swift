@@ -68,6 +68,7 @@ extension StorageRouter {
             await noteFound(resolved, key.descriptor)
             return data
         }
+        if try await hasMoved(resolved, { try await resolveForReading(key) }) { return try await data(for: key) }
         let engine = try await engine()
         guard try await engine.mayBringData(to: key) else { return nil }
         try await engine.bringData(to: key)
@@ -104,8 +105,13 @@ extension StorageRouter {
         let resolved = try await resolve(KeyReference(key))
         try await requireOwner(resolved, key.descriptor)
         try await endWaiting(key, resolved)
-        guard try await engine().mayBringData(to: key) else { return try await resolved.remove() }
-        return try await removeSuperseding(resolved, key)
+        let isRemoved =
+            try await engine().mayBringData(to: key)
+            ? try await removeSuperseding(resolved, key) : try await resolved.remove()
+        if !isRemoved, try await hasMoved(resolved, { try await resolve(KeyReference(key)) }) {
+            return try await remove(key)
+        }
+        return isRemoved
     }
 
     /// The protocol's form. It is the same call: only its type has no result.
@@ -127,6 +133,7 @@ extension StorageRouter {
     public func exists(_ key: AnyStorageKey) async throws -> Bool {
         let resolved = try await resolveForReading(key)
         if try await resolved.exists() { return true }
+        if try await hasMoved(resolved, { try await resolveForReading(key) }) { return try await exists(key) }
         return try await engine().isElsewhere(key, resolved)
     }
 

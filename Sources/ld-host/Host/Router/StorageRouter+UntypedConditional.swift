@@ -58,9 +58,10 @@ extension StorageRouter {
         let resolved = try await resolveForReading(key)
         guard !resolved.isSettled.load(ordering: .relaxed) else { return resolved }
         try await keepUnread(key, resolved)
-        let engine = try await engine()
-        if try await engine.mayBringData(to: key), try await !resolved.exists() {
-            try await engine.bringData(to: key)
+        if try await !resolved.exists() {
+            if try await hasMoved(resolved, { try await resolveForReading(key) }) { return try await settled(key) }
+            let engine = try await engine()
+            if try await engine.mayBringData(to: key) { try await engine.bringData(to: key) }
         }
         resolved.isSettled.store(true, ordering: .relaxed)
         return resolved

@@ -1,6 +1,7 @@
 internal import HostGround
 internal import HostPlugins
 package import LocalDataAPI
+internal import Synchronization
 
 /// Values of a domain in a store that does not serve it, so that no app finds them there: a change of the configuration
 /// left them behind.
@@ -60,6 +61,14 @@ package struct LeftValues: Sendable {
         return isShared
             ? "\(copy); not with --move, which also removes other programs' values"
             : "\(copy) --move"
+    }
+
+    /// The error for a value of this domain that is not in the serving store.
+    fileprivate func error(for address: String) -> StorageError {
+        StorageError(
+            .invalidConfiguration,
+            "'\(address)' is not stored in '\(serving)', which serves '\(domain)' now; store '\(store)' has it",
+            hint: advice)
     }
 
     /// The same, and the command that leaves them where they are and stops the report.
@@ -140,7 +149,17 @@ extension RouterSnapshot {
         {
             return nil
         }
-        return LeftValues(address.place.domain, in: open, servedBy: serving, places: [address.place: .all])
+        let left = RouteHistory.Left(store: open.name, domain: address.place.domain)
+        return LeftValues(
+            address.place.domain, in: open, servedBy: serving, places: [address.place: .all],
+            isAcknowledged: RouteHistory(settings.folders).acknowledged.contains(left))
+    }
+
+    /// Whether a former store of a domain has none of its values, as far as it lists them. May wait.
+    fileprivate func hasNothing(of domain: String, _ open: OpenStore) throws(StorageError) -> Bool {
+        guard open.store.abilities.enumeration != nil else { return false }
+        if open.isGoneWithProcess { return true }
+        return leftValues(in: open).allSatisfy { $0.domain != domain }
     }
 
     /// The stores that may have values of a domain that another one serves. Nobody has to unlock a keychain for a
@@ -176,17 +195,41 @@ extension StoreAccess {
         return found
     }
 
-    /// The error for a missing value. If another store has it, the error names that store.
+    /// The error for a missing value: `notFound`, or `invalidConfiguration` if another store has it.
     package func notStored(_ key: AnyStorageKey) async -> StorageError {
-        let (domain, name) = (key.descriptor.domain, key.descriptor.name)
-        guard let left = try? await leftValues(of: key).first else {
-            return StorageError(.notFound, "'\(domain)/\(name)' is not stored")
+        let address = "\(key.descriptor.domain)/\(key.descriptor.name)"
+        guard let left = try? await leftValues(of: key).first(where: { !$0.isAcknowledged }) else {
+            return StorageError(.notFound, "'\(address)' is not stored")
         }
-        return StorageError(
-            .notFound,
-            "'\(domain)/\(name)' is not stored in '\(left.serving)', which serves '\(left.domain)' now; "
-                + "store '\(left.store)' has it",
-            hint: left.advice)
+        return left.error(for: address)
+    }
+
+    /// Looks for an absent value where its domain's values were before the configuration was changed.
+    ///
+    /// - Throws: `invalidConfiguration` if a former store has it: nobody may take it for absent. One that cannot be
+    ///   read counts as empty.
+    package func requireAbsent(_ resolved: ResolvedKey) async throws(StorageError) {
+        let address = resolved.address
+        guard let stores = snapshot.formerStores[address.place.domain] else { return }
+        for store in stores where store != resolved.open.name {
+            let former = RouteHistory.Left(store: store, domain: address.place.domain)
+            guard !snapshot.emptied.withLock({ $0.contains(former) }) else { continue }
+            let slot = snapshot.slotOrComponent(store)
+            guard let open = try? await onIOThread({ () throws(StorageError) in try slot.openIfNeeded() }) else {
+                continue
+            }
+            let left = try? await open.wait("searching store '\(store)'") { () throws(StorageError) in
+                if try snapshot.hasNothing(of: former.domain, open) {
+                    _ = snapshot.emptied.withLock { $0.insert(former) }
+                    return LeftValues?.none
+                }
+                return try snapshot.leftValue(at: address, in: open)
+            }
+            // Since this snapshot was made somebody may have confirmed that it stays there.
+            if let left, RouteHistory(snapshot.settings.folders).formerRoutes[former.domain]?.contains(store) == true {
+                throw left.error(for: "\(address)")
+            }
+        }
     }
 
     /// The stores, other than the serving one, that have a key's value.

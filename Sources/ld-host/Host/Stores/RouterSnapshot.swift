@@ -26,6 +26,10 @@ package final class RouterSnapshot: Sendable {
     package let packs: [PackSlot]
     /// The sync transport, opened at the first sync.
     package let transport: TransportSlot?
+    /// For each domain the stores that served it before, and may still have values of it.
+    let formerStores: [String: [String]]
+    /// Those of them that were found to have none.
+    let emptied = Mutex<Set<RouteHistory.Left>>([])
     /// The folders that a warning has named; see ``knownPlaces(of:in:)``.
     let passedOver = Mutex<Set<String>>([])
     private let opener: StoreOpener
@@ -52,6 +56,7 @@ package final class RouterSnapshot: Sendable {
         self.transport = transport
         self.opener = opener
         self.slots = slots
+        formerStores = RouteHistory(settings.folders).formerRoutes
     }
 
     /// Identifies the snapshot for resolved keys; never used twice, since a published snapshot is never freed.

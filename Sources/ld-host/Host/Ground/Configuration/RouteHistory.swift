@@ -9,18 +9,29 @@ package struct RouteHistory {
     package struct Left: Codable, Hashable {
         package let store: String
         package let domain: String
+
+        package init(store: String, domain: String) { (self.store, self.domain) = (store, domain) }
     }
 
     private let file: String
+    private let formerFile: String
     private let acknowledgedFile: String
 
     package init(_ folders: HostSettings.Folders) {
         file = "\(folders.state)/former-stores.json"
+        formerFile = "\(folders.state)/former-routes.json"
         acknowledgedFile = "\(folders.state)/left-values.json"
     }
 
     /// The names of the stores, in order; none if there is no history that can be read.
     package var stores: [String] { Self.read(file) }
+
+    /// For each domain the stores that have served it and do not now, unless all of its values were moved away since,
+    /// or may stay there.
+    package var formerRoutes: [String: [String]] {
+        let left: [Left] = Self.read(formerFile)
+        return Dictionary(grouping: left, by: \.domain).mapValues { $0.map(\.store).sorted() }
+    }
 
     /// Values that may stay in their former stores.
     package var acknowledged: [Left] { Self.read(acknowledgedFile) }
@@ -38,6 +49,12 @@ package struct RouteHistory {
         if acknowledged.contains(where: served.contains) {
             try change(acknowledgedFile) { (left: inout Set<Left>) throws(StorageError) in left.subtract(served) }
         }
+        let serving = Set(after.routes.map { Left(store: $0.value.store.name, domain: $0.key) })
+        if !served.isSubset(of: serving) {
+            try change(formerFile) { (left: inout Set<Left>) throws(StorageError) in
+                left = left.union(served).subtracting(serving)
+            }
+        }
         let names = Set(before.routes.values.map(\.store.name)).subtracting(after.routes.values.map(\.store.name))
         guard !names.isSubset(of: stores) else { return }
         try change(file) { (stores: inout Set<String>) throws(StorageError) in stores.formUnion(names) }
@@ -47,6 +64,15 @@ package struct RouteHistory {
     package func acknowledge(_ domains: some Sequence<String>, in store: String) throws(StorageError) {
         try change(acknowledgedFile) { (left: inout Set<Left>) throws(StorageError) in
             left.formUnion(domains.map { Left(store: store, domain: $0) })
+        }
+        try emptied(store, of: domains)
+    }
+
+    /// Remembers that a store has nothing more of some domains, which it once served, or that it may stay there.
+    package func emptied(_ store: String, of domains: some Sequence<String>) throws(StorageError) {
+        guard formerRoutes.values.contains(where: { $0.contains(store) }) else { return }
+        try change(formerFile) { (left: inout Set<Left>) throws(StorageError) in
+            left.subtract(domains.map { Left(store: store, domain: $0) })
         }
     }
 
@@ -59,6 +85,7 @@ package struct RouteHistory {
                 throw StorageError(.notFound, "'\(store)' is not among the former stores that are searched")
             }
         }
+        try emptied(store, of: formerRoutes.keys)
     }
 
     /// Replaces the content of a file, while no other process does.

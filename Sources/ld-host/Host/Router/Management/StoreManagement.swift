@@ -75,6 +75,10 @@ extension StorageRouter.StoreManagement {
             if moving {
                 try run.remove()
                 run.wipe(isResumed: taken?.isResumed == true)
+                if run.report.isComplete {
+                    let served = domains.isEmpty ? Array(snapshot.settings.routes.keys) : domains
+                    try RouteHistory(snapshot.settings.folders).emptied(from, of: served)
+                }
             } else {
                 try run.remember()
             }
