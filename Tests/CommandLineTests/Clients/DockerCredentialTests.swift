@@ -88,7 +88,7 @@ struct DockerCredentialTests {
 
     @Test("a failure of the store is a failure of the helper, on one line")
     func storeFails() throws {
-        try home.done("config", "set", "domains.keychain", "memory")
+        try home.done("config", "set", "domains.keychain", "memory", "--anyway")
         let ending = try store("s", "ann", "hunter2")
         #expect(ending.status == 1)
         #expect(ending.text.contains("'keychain:docker/s' has the policy keychain"), "\(ending.text)")

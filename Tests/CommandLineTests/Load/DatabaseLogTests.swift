@@ -117,7 +117,7 @@ struct DatabaseLogTests {
             // An answer is a frame with {"id":1}.
             let ending = try home.shell(
                 """
-                rm -f answers requests; mkfifo requests
+                rm -f requests; mkfifo requests; : > answers
                 ld-host pipe < requests > answers & process=$!
                 exec 3> requests
                 cat \(requests) >&3

@@ -49,7 +49,8 @@ class Pipe:
         answer, value = self.call("get", name)
         if "error" not in answer:
             return value.decode()
-        if answer["error"]["code"] != "notFound":
+        # The other store may have it.
+        if answer["error"]["code"] != "notFound" and not answer["error"]["message"].endswith("has it"):
             raise SystemExit(f"cannot get {name}: {answer['error']}")
         return None
 

@@ -20,7 +20,7 @@ import Testing
         let advice = "ld-host store copy file sqlite --domain userDefaults --move"
         #expect(try typed(home, "config", "set", "domains.userDefaults", "sqlite").contains(advice))
         for key in ["userDefaults/theme", "userDefaults:suite/size"] {
-            let absent = try typed(home, "get", key, status: 1)
+            let absent = try typed(home, "get", key, status: 2)
             #expect(absent.contains("store 'file' has it") && absent.contains(advice))
         }
         #expect(try typed(home, "get", "fileSystem/profile") == "{\"a\":1}")

@@ -40,14 +40,14 @@ struct SecretOptionTests {
 
     @Test("is read as text, however an app's key has encoded it")
     func coded() throws {
-        try home.done("config", "set", "stores.shared.options.password", "keychain:app/database")
+        try home.done("config", "set", "stores.shared.options.password", "keychain:app/database", "--anyway")
         try home.done("set", "keychain:app/database", "--json", "--stdin", input: Array("\"\(Self.password)\"".utf8))
         try home.done("set", "userDefaults/theme", "dark")
     }
 
     @Test("is missing, empty or not text: the error names option and address, and other domains keep working")
     func missing() throws {
-        try home.done("config", "set", "stores.shared.options.password", "keychain:app/database")
+        try home.done("config", "set", "stores.shared.options.password", "keychain:app/database", "--anyway")
         for (bytes, reason) in [
             (nil, "has no value"), ([], "is empty or not text"), ([0xff, 0xfe], "is empty or not text"),
         ] as [([UInt8]?, String)] {
@@ -119,15 +119,15 @@ struct SecretOptionTests {
     @Test("cannot be one of the host's own keys")
     func reserved() throws {
         try home.done("set", "encryptedFileSystem/secret", "--stdin", input: Array("value".utf8))
-        try home.done("config", "set", "stores.shared.options.password", "keychain:LocalData/master")
+        try home.done("config", "set", "stores.shared.options.password", "keychain:LocalData/master", "--anyway")
         let ending = try home.run("get", "userDefaults/theme")
         #expect(ending.status != 0 && ending.errors.contains("it is a key of the host"), "\(ending.errors)")
     }
 
     @Test("cannot be in the store that it opens")
     func circular() throws {
-        try home.done("config", "set", "stores.shared.options.password", "keychain:app/database")
-        try home.done("config", "set", "domains.keychain", "shared")
+        try home.done("config", "set", "stores.shared.options.password", "keychain:app/database", "--anyway")
+        try home.done("config", "set", "domains.keychain", "shared", "--anyway")
         let ending = try home.run("get", "userDefaults/theme")
         #expect(ending.status != 0 && ending.errors.contains("serves the keychain itself"), "\(ending.errors)")
     }

@@ -11,7 +11,7 @@ struct ServerAddressTests {
         home.add("PGHOSTADDR", addresses)
         let uri = "postgresql://app@localhost:1/app?sslmode=disable"
         try home.done("config", "set", "stores.shared", #"{"component":"postgresql","options":{"uri":"\#(uri)"}}"#)
-        try home.done("config", "set", "domains.userDefaults", "shared")
+        try home.done("config", "set", "domains.userDefaults", "shared", "--anyway")
         let ending = try home.run("get", "userDefaults/theme")
         #expect(ending.status == 2 && ending.errors.contains("with sslmode 'disable'"), "\(ending.errors)")
         #expect(ending.errors.contains("use verify-full"), "\(ending.errors)")
