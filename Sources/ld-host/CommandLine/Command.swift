@@ -59,7 +59,7 @@ struct Command: Sendable {
             ]),
         Group(task: "Check", page: "check", commands: [.doctor, .audit]),
         Group(task: "Back up", page: "backup", commands: [.backup, .restore]),
-        Group(task: "Replace a store", page: "store", commands: [.storeCopy, .storeForget, .storeTest]),
+        Group(task: "Replace a store", page: "store", commands: [.storeSwitch, .storeCopy, .storeForget, .storeTest]),
         Group(
             task: "Manage encryption keys", page: "keys",
             commands: [

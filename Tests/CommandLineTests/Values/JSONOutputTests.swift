@@ -38,6 +38,7 @@ import Testing
         say doctor doctor; say audit audit
         printf pass > pass; say backup backup all.backup --passphrase-fd 3 3< pass
         say restore restore all.backup --plan --passphrase-fd 3 3< pass
+        say 'store switch' store switch userDefaults file --plan
         say 'store copy' store copy sqlite file --plan --domain userDefaults
         say 'store test' store test file
         say 'keys list' keys list; say 'keys list' keys list --values; say 'keys create' keys create

@@ -226,7 +226,7 @@ import Testing
         let folder = try TemporaryFolder.make(named: "localdata-page")
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = "\(folder)/localdata-\(geteuid())"
-        let (first, second) = (ConfigurationPage(in: folder), ConfigurationPage(in: folder))
+        let (first, second) = (ConfigurationPage(SharedPage(in: folder)), ConfigurationPage(SharedPage(in: folder)))
         first.note("/a")
         #expect(first.number == 1 && second.number == 1)
         // Whoever sees the same state of a file does not count it again. Whoever changes it does: the other may not
@@ -245,11 +245,11 @@ import Testing
         ]
         for make in makers {
             try make()
-            let own = ConfigurationPage(in: folder)
+            let own = ConfigurationPage(SharedPage(in: folder))
             own.note("/b")
             #expect(own.number == 1 && first.number == 3)
         }
-        let missing = ConfigurationPage(in: "\(folder)/none")
+        let missing = ConfigurationPage(SharedPage(in: "\(folder)/none"))
         missing.note("/c")
         #expect(missing.number == 1)
     }

@@ -58,6 +58,55 @@ extension Command {
         return report.isComplete ? .done : .failure
     }
 
+    static let storeSwitch = Command(
+        name: "store switch", operands: "DOMAIN... TO", count: 2...64,
+        summary: "let another store serve domains while programs run",
+        details: """
+            Copies the values of each DOMAIN to TO while programs go on, follows what they change, holds those that
+            write for a moment, changes the line domains.DOMAIN of the configuration file, and removes the values from
+            the former store. Programs of this user on this machine follow the line from their next call on; none finds
+            a value missing or old. Not covered are programs of other users, on other machines, and in containers with a
+            /dev/shm of their own: end those that use DOMAIN before. If a program changes a store for longer than
+            --hold, nothing has changed. A switch that is interrupted is undone or finished by the next command or
+            program. For example:
+              ld-host store switch userDefaults postgresql
+            """,
+        options: [
+            Option(
+                name: "--hold", value: "SECONDS", help: "how long programs that write may be held; 2 if not given"),
+            Option(name: "--keep-source", help: "leave the values in the former store"),
+            Option(
+                name: "--overwrite",
+                help: "replace and remove the values of DOMAIN that TO has already, and that are none of an earlier "
+                    + "switch"),
+            Option(name: "--plan", help: "print what would be done, and change nothing"),
+            Option(name: "--unseal", help: "let TO keep values plain that the former store seals"), json,
+        ], removes: true
+    ) { arguments, session in
+        let (domains, store) = (Array(arguments.operands.dropLast()), arguments.operands.last ?? "")
+        var limit = Duration.seconds(2)
+        if let text = arguments.value("--hold") {
+            guard let seconds = Double(text), seconds > 0, seconds <= 3600 else {
+                throw UsageError("--hold takes seconds, above 0 and at most 3600; found '\(text)'")
+            }
+            limit = .seconds(seconds)
+        }
+        let isPlan = arguments.has("--plan")
+        let bar = ProgressLine("switching")
+        let report = try await session.router().switchStore(
+            of: domains, to: store, keepingSource: arguments.has("--keep-source"),
+            overwriting: arguments.has("--overwrite"), unsealing: arguments.has("--unseal"), planOnly: isPlan,
+            holdingAtMost: limit
+        ) { bar.show($0) }
+        bar.finish()
+        if session.json {
+            try Output.json(report)
+        } else {
+            SwitchText(report: report, domains: domains, isPlan: isPlan).print()
+        }
+        return report.isComplete ? .done : .failure
+    }
+
     static let storeForget = Command(
         name: "store forget", operands: "NAME", count: 1...1,
         summary: "stop reporting values that a former store still has",

@@ -40,8 +40,13 @@ extension StorageRouter {
         let resolved = try await resolve(key)
         try await requireOwner(resolved, .from(key))
         let data = try key.encode(value)
-        if !resolved.isSettled.load(ordering: .relaxed), try await setFirst(data, resolved, key) { return }
-        try await resolved.set(data)
+        if !resolved.isSettled.load(ordering: .relaxed) {
+            if try await following({ try await setFirst(data, resolve(key), key) }) { return }
+        }
+        do throws(StorageError) { try await resolved.set(data) } catch {
+            guard error.isSuperseded else { throw error }
+            return try await set(value, for: key)
+        }
         await note(resolved, .from(key))
     }
 
@@ -66,13 +71,17 @@ extension StorageRouter {
     /// - Returns: Whether there was one.
     @discardableResult
     public func remove<Value>(_ key: StorageKey<Value>) async throws -> Bool {
+        try await following { try await removeOnce(key) }
+    }
+
+    private func removeOnce<Value>(_ key: StorageKey<Value>) async throws -> Bool {
         let resolved = try await resolve(key)
         try await requireOwner(resolved, .from(key))
         if key.isChained { try await endWaiting(AnyStorageKey(key), resolved) }
         let isRemoved =
             try await engine().mayBringData(to: key)
             ? try await removeSuperseding(resolved, AnyStorageKey(key)) : try await resolved.remove()
-        if !isRemoved, try await hasMoved(resolved, { try await resolve(key) }) { return try await remove(key) }
+        if !isRemoved, try await hasMoved(resolved, { try await resolve(key) }) { return try await removeOnce(key) }
         return isRemoved
     }
 
@@ -113,10 +122,11 @@ extension StorageRouter {
         }
         let engine = try await engine()
         guard try await engine.mayBringData(to: key) else { return nil }
-        // Another call may bring it.
-        try await engine.bringData(to: AnyStorageKey(key))
-        guard let data = try await resolved.data() else { return nil }
-        await noteFound(resolved, .from(key))
+        // Another call may bring it, and another store may serve the key then.
+        try await following { try await self.engine().bringData(to: AnyStorageKey(key)) }
+        let now = try await resolve(key)
+        guard let data = try await now.data() else { return nil }
+        await noteFound(now, .from(key))
         return data
     }
 

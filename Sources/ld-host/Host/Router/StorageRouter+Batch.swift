@@ -40,6 +40,10 @@ extension StorageRouter {
     ///
     /// - Parameter progress: Called on any thread, once per value, when its change is prepared.
     public func apply(_ batch: StorageBatch, progress: @escaping @Sendable () -> Void = {}) async throws {
+        try await following { try await applyOnce(batch, progress) }
+    }
+
+    private func applyOnce(_ batch: StorageBatch, _ progress: @escaping @Sendable () -> Void) async throws {
         let engine = try await engine()
         var changes: [BatchChange] = []
         var keys: [(key: AnyStorageKey, resolved: ResolvedKey)] = []

@@ -24,10 +24,11 @@ extension StorageRouter {
         if try await hasMoved(resolved, { try await resolveForReading(key) }) { return try await chained(key, chain) }
         let engine = try await engine()
         guard try await engine.mayBringData(to: key) else { return nil }
-        try await engine.bringData(to: AnyStorageKey(key))
-        guard let found = try await resolved.tagged() else { return nil }
-        await noteFound(resolved, .from(key))
-        return try await value(of: key, chain, resolved, found)
+        try await following { try await self.engine().bringData(to: AnyStorageKey(key)) }
+        let now = try await resolve(key)
+        guard let found = try await now.tagged() else { return nil }
+        await noteFound(now, .from(key))
+        return try await value(of: key, chain, now, found)
     }
 
     /// The bytes of a value of the current version, if its store may be called on the caller's thread.

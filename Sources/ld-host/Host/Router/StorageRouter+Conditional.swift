@@ -16,13 +16,19 @@ extension StorageRouter {
     ///
     /// - Throws: What ``get(_:)`` throws, except `notFound`; `unsupported`.
     public func revisioned<Value>(_ key: StorageKey<Value>) async throws -> Revisioned<Value>? {
-        guard let stored = try await settled(key).revisioned() else { return nil }
-        return Revisioned(try await value(of: key, in: stored), stored)
+        let resolved = try await settled(key)
+        if let stored = try await resolved.revisioned() {
+            return Revisioned(try await value(of: key, in: stored), stored)
+        }
+        guard try await hasMoved(resolved, { try await settled(key) }) else { return nil }
+        return try await revisioned(key)
     }
 
     /// The revision of the stored value; `nil` if it is absent.
     public func revision<Value>(of key: StorageKey<Value>) async throws -> StorageRevision? {
-        try await settled(key).revisioned().map { StorageRevision($0.revision) }
+        let resolved = try await settled(key)
+        if let stored = try await resolved.revisioned() { return StorageRevision(stored.revision) }
+        return try await hasMoved(resolved, { try await settled(key) }) ? try await self.revision(of: key) : nil
     }
 
     /// Stores a value if the key has none.
@@ -34,7 +40,7 @@ extension StorageRouter {
     public func create<Value>(
         _ value: Value, for key: StorageKey<Value>, expires: Date? = nil
     ) async throws -> StorageRevision {
-        try await set(key.encode(value), settled(key), .from(key), expires, if: .absent)
+        try await following { try await set(key.encode(value), settled(key), .from(key), expires, if: .absent) }
     }
 
     /// Replaces a value if it still has a revision.
@@ -47,14 +53,16 @@ extension StorageRouter {
     public func set<Value>(
         _ value: Value, for key: StorageKey<Value>, ifRevision revision: StorageRevision, expires: Date? = nil
     ) async throws -> StorageRevision {
-        try await set(key.encode(value), settled(key), .from(key), expires, if: .revision(revision.number))
+        try await following {
+            try await set(key.encode(value), settled(key), .from(key), expires, if: .revision(revision.number))
+        }
     }
 
     /// Removes a value if it still has a revision.
     ///
     /// - Throws: `conflict` if the value was changed or removed, and then nothing has changed; `unsupported`.
     public func remove<Value>(_ key: StorageKey<Value>, ifRevision revision: StorageRevision) async throws {
-        try await remove(settled(key), .from(key), revision)
+        try await following { try await remove(settled(key), .from(key), revision) }
     }
 
     /// Stores a value that expires: from then on it is absent to every reader.
@@ -65,7 +73,7 @@ extension StorageRouter {
     /// - Throws: What ``set(_:for:)`` throws; `unsupported` if the store's values cannot expire, and for infinity or
     ///   NaN, which are no times.
     public func set<Value>(_ value: Value, for key: StorageKey<Value>, expires: Date) async throws {
-        try await set(key.encode(value), settled(key), .from(key), expires)
+        try await following { try await set(key.encode(value), settled(key), .from(key), expires) }
     }
 
     /// When the stored value expires; `nil` if never, or if there is no value.

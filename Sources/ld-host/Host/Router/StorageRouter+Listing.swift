@@ -16,7 +16,12 @@ extension StorageRouter {
     public func names(
         in domain: StorageDomain, prefix: String = "", after: String? = nil, limit: Int? = nil
     ) async throws -> [String] {
-        try await access().names(in: domain, prefix: prefix, after: after, limit: limit)
+        while true {
+            let before = currentState
+            let names = try await access().names(in: domain, prefix: prefix, after: after, limit: limit)
+            // A switch may have removed some of them meanwhile from the store that it left.
+            if before == currentState { return names }
+        }
     }
 
     /// The names stored in a domain that start with a prefix, ascending by their UTF-8 bytes.

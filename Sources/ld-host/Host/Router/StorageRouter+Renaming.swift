@@ -26,6 +26,12 @@ extension StorageRouter {
     package func bring(
         _ source: AnyStorageKey, to target: AnyStorageKey, _ renaming: Renaming, replaces: Bool
     ) async throws {
+        try await following { try await bringOnce(source, to: target, renaming, replaces: replaces) }
+    }
+
+    private func bringOnce(
+        _ source: AnyStorageKey, to target: AnyStorageKey, _ renaming: Renaming, replaces: Bool
+    ) async throws {
         let target = target.sealed(as: source)
         let (from, to) = (try await settled(source), try await settled(target))
         guard from.target != to.target, !from.isOtherPath(of: to) else {

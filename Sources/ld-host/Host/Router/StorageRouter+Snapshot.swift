@@ -19,7 +19,8 @@ extension StorageRouter {
         let relay = state.relay
         let crypto = crypto(for: settings, registry: registry, log: relay, in: &state)
         let opener = StoreOpener(
-            settings: settings, registry: registry, log: relay, crypto: crypto, providers: providers)
+            settings: settings, registry: registry, log: relay, crypto: crypto, providers: providers,
+            marks: state.marks)
         var slots: [String: StoreSlot] = [:]
         let keychain = settings.routes["keychain"]?.store
         // The keychain's store comes first: it may hold the key that seals other stores.
@@ -188,6 +189,7 @@ extension StorageRouter {
     static func recovery(_ snapshot: RouterSnapshot) -> JournalRecovery {
         JournalRecovery([
             ResealIntent.kind: .onDemand, CopyIntent.kind: .onDemand,
+            SwitchIntent.kind: .atOpen { try StoreSwitch.recover($0, snapshot) },
             BatchIntent.kind: .atOpen { try BatchRecovery(snapshot: snapshot).recover($0) },
         ])
     }

@@ -47,10 +47,12 @@ extension StorageRouter {
             await noteFound(resolved, key.descriptor)
             return true
         }
-        let engine = try await engine()
-        guard try await engine.mayBringData(to: key) else { return false }
-        try await engine.bringData(to: key)
-        return try await read(resolved, verification, body)
+        if try await hasMoved(resolved, { try await resolveForReading(key) }) {
+            return try await readPieces(for: key, verifying: verification, body)
+        }
+        guard try await engine().mayBringData(to: key) else { return false }
+        try await following { try await self.engine().bringData(to: key) }
+        return try await read(resolve(KeyReference(key)), verification, body)
     }
 
     private func read(
@@ -76,10 +78,22 @@ extension StorageRouter {
     package func writePieces(
         for key: AnyStorageKey, from fill: @escaping @Sendable (UnsafeMutableRawBufferPointer) throws -> Int
     ) async throws {
-        let resolved = try await resolve(KeyReference(key))
-        try await requireOwner(resolved, key.descriptor)
-        try await keepUnread(key, resolved)
-        try await write(resolved, fill)
+        let isTaken = Atomic(false)
+        let resolved = try await following {
+            let resolved = try await resolve(KeyReference(key))
+            try await requireOwner(resolved, key.descriptor)
+            try await keepUnread(key, resolved)
+            do {
+                try await write(resolved) { buffer in
+                    isTaken.store(true, ordering: .relaxed)
+                    return try fill(buffer)
+                }
+            } catch let error as StorageError where error.isSuperseded && isTaken.load(ordering: .relaxed) {
+                // What was taken cannot be taken again.
+                throw StorageError(.busy, error.message, hint: error.hint)
+            }
+            return resolved
+        }
         await note(resolved, key.descriptor)
         let engine = try await engine()
         if try await engine.mayBringData(to: key) {

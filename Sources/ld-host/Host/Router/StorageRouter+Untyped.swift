@@ -63,28 +63,34 @@ extension StorageRouter {
 
     /// The serialized bytes, or `nil` if there are none. Older data is migrated first, as by `get`.
     public func data(for key: AnyStorageKey) async throws -> Data? {
+        try await following { try await dataOnce(for: key) }
+    }
+
+    private func dataOnce(for key: AnyStorageKey) async throws -> Data? {
         let resolved = try await resolveForReading(key)
         if let data = try await resolved.data() {
             await noteFound(resolved, key.descriptor)
             return data
         }
-        if try await hasMoved(resolved, { try await resolveForReading(key) }) { return try await data(for: key) }
-        let engine = try await engine()
-        guard try await engine.mayBringData(to: key) else { return nil }
-        try await engine.bringData(to: key)
-        guard let data = try await resolved.data() else { return nil }
-        await noteFound(resolved, key.descriptor)
+        if try await hasMoved(resolved, { try await resolveForReading(key) }) { return try await dataOnce(for: key) }
+        guard try await engine().mayBringData(to: key) else { return nil }
+        try await engine().bringData(to: key)
+        let now = try await resolve(KeyReference(key))
+        guard let data = try await now.data() else { return nil }
+        await noteFound(now, key.descriptor)
         return data
     }
 
     /// Stores serialized bytes, replacing the old ones.
     public func setData(_ data: Data, for key: AnyStorageKey) async throws {
-        try await set(data, for: key, try await resolve(KeyReference(key)))
+        try await following { try await set(data, for: key, try await resolve(KeyReference(key))) }
     }
 
     /// The same, with the version tag of the type that the bytes encode; `nil` for none.
     public func setData(_ data: Data, versionTag: String?, for key: AnyStorageKey) async throws {
-        try await set(data, for: key, try await resolve(KeyReference(key)).writing(versionTag: versionTag))
+        try await following {
+            try await set(data, for: key, try await resolve(KeyReference(key)).writing(versionTag: versionTag))
+        }
     }
 
     private func set(_ data: Data, for key: AnyStorageKey, _ resolved: ResolvedKey) async throws {
@@ -102,6 +108,10 @@ extension StorageRouter {
     /// - Returns: Whether there was one.
     @discardableResult
     public func remove(_ key: AnyStorageKey) async throws -> Bool {
+        try await following { try await removeOnce(key) }
+    }
+
+    private func removeOnce(_ key: AnyStorageKey) async throws -> Bool {
         let resolved = try await resolve(KeyReference(key))
         try await requireOwner(resolved, key.descriptor)
         try await endWaiting(key, resolved)
@@ -109,7 +119,7 @@ extension StorageRouter {
             try await engine().mayBringData(to: key)
             ? try await removeSuperseding(resolved, key) : try await resolved.remove()
         if !isRemoved, try await hasMoved(resolved, { try await resolve(KeyReference(key)) }) {
-            return try await remove(key)
+            return try await removeOnce(key)
         }
         return isRemoved
     }
@@ -142,7 +152,10 @@ extension StorageRouter {
     ///
     /// - Throws: `cannotOpen` if a sealed value's envelope or its first chunk was changed.
     public func attributes(of key: AnyStorageKey) async throws -> ValueAttributes? {
-        try await resolve(KeyReference(key)).storedAttributes()
+        let resolved = try await resolve(KeyReference(key))
+        if let found = try await resolved.storedAttributes() { return found }
+        guard try await hasMoved(resolved, { try await resolve(KeyReference(key)) }) else { return nil }
+        return try await attributes(of: key)
     }
 
     /// The attributes for lists: if a value's key needs a slow derivation, only size and time, as the store reports

@@ -12,7 +12,10 @@ extension StorageRouter {
     ///
     /// - Throws: `unsupported` if the store has no conditional changes.
     public func revisionedData(for key: AnyStorageKey) async throws -> Revisioned<Data>? {
-        try await settled(key).revisioned().map { Revisioned($0.data, $0) }
+        let resolved = try await settled(key)
+        if let found = try await resolved.revisioned() { return Revisioned(found.data, found) }
+        guard try await hasMoved(resolved, { try await settled(key) }) else { return nil }
+        return try await revisionedData(for: key)
     }
 
     /// Stores serialized bytes if the key has no value.
@@ -24,7 +27,7 @@ extension StorageRouter {
     public func createData(
         _ data: Data, for key: AnyStorageKey, expires: Date? = nil
     ) async throws -> StorageRevision {
-        try await set(data, settled(key), key.descriptor, expires, if: .absent)
+        try await following { try await set(data, settled(key), key.descriptor, expires, if: .absent) }
     }
 
     /// Replaces serialized bytes that still have a revision.
@@ -36,21 +39,23 @@ extension StorageRouter {
     public func setData(
         _ data: Data, for key: AnyStorageKey, ifRevision revision: StorageRevision, expires: Date? = nil
     ) async throws -> StorageRevision {
-        try await set(data, settled(key), key.descriptor, expires, if: .revision(revision.number))
+        try await following {
+            try await set(data, settled(key), key.descriptor, expires, if: .revision(revision.number))
+        }
     }
 
     /// Stores serialized bytes that expire, replacing the old ones.
     ///
     /// - Throws: `unsupported` if the store's values cannot expire, and for infinity or NaN, which are no times.
     public func setData(_ data: Data, for key: AnyStorageKey, expires: Date) async throws {
-        try await set(data, settled(key), key.descriptor, expires)
+        try await following { try await set(data, settled(key), key.descriptor, expires) }
     }
 
     /// Removes a value that still has a revision.
     ///
     /// - Throws: `conflict` if the value was changed or removed, and then nothing has changed; `unsupported`.
     public func remove(_ key: AnyStorageKey, ifRevision revision: StorageRevision) async throws {
-        try await remove(settled(key), key.descriptor, revision)
+        try await following { try await remove(settled(key), key.descriptor, revision) }
     }
 
     /// The key's resolution, once no older data can come to it any more.

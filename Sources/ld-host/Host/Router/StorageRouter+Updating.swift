@@ -30,15 +30,19 @@ extension StorageRouter {
             var value: Value?
             if let stored { value = try await self.value(of: key, in: stored) }
             try await change(&value)
-            let isDone: Bool
-            if let value {
-                let kept = key.lifetime == nil ? stored : nil
-                isDone = try await replace(stored, with: value, for: key, resolved, keepingExpiryOf: kept)
-            } else if let stored {
-                isDone = try await resolved.remove(ifRevision: stored.revision)
-                if isDone { await noteRemoved(resolved, .from(key)) }
-            } else {
-                isDone = true
+            var isDone = false
+            do {
+                if let value {
+                    let kept = key.lifetime == nil ? stored : nil
+                    isDone = try await replace(stored, with: value, for: key, resolved, keepingExpiryOf: kept)
+                } else if let stored {
+                    isDone = try await resolved.remove(ifRevision: stored.revision)
+                    if isDone { await noteRemoved(resolved, .from(key)) }
+                } else {
+                    isDone = true
+                }
+            } catch let error as StorageError where error.isSuperseded {
+                // The value is read again from the store that has it now.
             }
             if isDone { return value }
             try await contention.pause()
@@ -57,7 +61,11 @@ extension StorageRouter {
         while true {
             let resolved = try await settled(key)
             let stored = try await resolved.revisioned()
-            if try await replace(stored, with: value, for: key, resolved, keepingExpiryOf: stored) { return }
+            do {
+                if try await replace(stored, with: value, for: key, resolved, keepingExpiryOf: stored) { return }
+            } catch let error as StorageError where error.isSuperseded {
+                continue
+            }
             try await contention.pause()
         }
     }

@@ -55,6 +55,7 @@ public final class StorageRouter: StorageProviding, Sendable {
         let providers = KeyMaterialProviders()
         let defaults = DefaultValues()
         let places = PlaceHistory()
+        let marks = ServingMarks()
         /// The rings of all snapshots, which are never freed either.
         var rings: [MasterRings] = []
         var registries: [String: PluginRegistry] = [:]
@@ -83,6 +84,10 @@ public final class StorageRouter: StorageProviding, Sendable {
     private let page = ConfigurationPage.ofUser
     /// The page's number before the current configuration's files were read.
     private let seen = Atomic<UInt64>(0)
+    /// Held while the configuration is looked at.
+    private let following = Mutex(())
+    /// Whether the places of keys are still to be noted for a changed configuration.
+    private let mustNotePlaces = Atomic(false)
     /// Held while interrupted work is resumed.
     private let recovery = Mutex(())
     private let hasRecovered = Atomic(false)
@@ -91,6 +96,7 @@ public final class StorageRouter: StorageProviding, Sendable {
         self.load = load
         declared = DeclaredKeys()
         state = Mutex(State(declared: declared))
+        state.withLock { $0.marks }.follow { [weak self] () throws(StorageError) in _ = try self?.follow() }
     }
 
     /// Creates a router that is independent of the environment and of others; it opens stores on demand.
@@ -119,19 +125,17 @@ public final class StorageRouter: StorageProviding, Sendable {
 
     /// The current snapshot, created at the first use, and when a configuration file was changed.
     func snapshot() async throws(StorageError) -> RouterSnapshot {
-        if hasRecovered.load(ordering: .acquiring), isCurrent, let snapshot = published { return snapshot }
-        let (snapshot, isFollowing) = try await onIOThread { () throws(StorageError) in
-            // The first of several callers loads it; the others wait for the lock and find it done. Two snapshots could
-            // have two stores, if one of them is being opened.
-            let found = try self.recovery.withLock { (_) throws(StorageError) in
-                let former = self.published
-                let snapshot = try self.follow()
-                return (snapshot, former != nil && snapshot !== former)
-            }
-            self.recoverOnce(found.0)
-            return found
+        if hasRecovered.load(ordering: .acquiring), isCurrent, !mustNotePlaces.load(ordering: .relaxed),
+            let snapshot = published
+        {
+            return snapshot
         }
-        if isFollowing { await notePlaces(in: snapshot) }
+        let snapshot = try await onIOThread { () throws(StorageError) in
+            let snapshot = try self.follow()
+            self.recoverOnce(snapshot)
+            return snapshot
+        }
+        if mustNotePlaces.exchange(false, ordering: .acquiringAndReleasing) { await notePlaces(in: snapshot) }
         return snapshot
     }
 
@@ -139,6 +143,12 @@ public final class StorageRouter: StorageProviding, Sendable {
     ///
     /// - Throws: Why they cannot be read, or are not valid; the next call tries again.
     private func follow() throws(StorageError) -> RouterSnapshot {
+        // The first of several callers looks; the others wait for the lock and find it done. Two snapshots could have
+        // two stores, if one of them is being opened.
+        try following.withLock { (_) throws(StorageError) in try look() }
+    }
+
+    private func look() throws(StorageError) -> RouterSnapshot {
         let number = page.number
         guard let former = published, let held = state.withLock({ $0.configuration }) else {
             return try publish { _ throws(StorageError) in }
@@ -149,9 +159,16 @@ public final class StorageRouter: StorageProviding, Sendable {
         if let next, !next.isSame(as: held) {
             state.withLock { $0.places }.settingsChanged()
             snapshot = try publish { (state) throws(StorageError) in state.configuration = next }
+            mustNotePlaces.store(true, ordering: .releasing)
         }
-        seen.store(next?.number ?? number, ordering: .relaxed)
+        note(next?.number ?? number, snapshot)
         return snapshot
+    }
+
+    /// Notes that a snapshot holds as long as the page has a number. Changes that are under way see the snapshot first.
+    private func note(_ number: UInt64, _ snapshot: RouterSnapshot) {
+        state.withLock { $0.marks }.update(number, snapshot.settings.routes)
+        seen.store(number, ordering: .relaxed)
     }
 
     /// Reads a configuration's files again. An editor may be writing one at this moment, so it looks several times.
@@ -217,7 +234,11 @@ public final class StorageRouter: StorageProviding, Sendable {
             let snapshot = try Self.snapshot(of: &next)
             state = next
             if isFirst, let configuration = next.configuration {
-                seen.store(configuration.isOfFiles ? configuration.number : page.number, ordering: .relaxed)
+                let number = configuration.isOfFiles ? configuration.number : page.number
+                next.marks.update(number, snapshot.settings.routes)
+                seen.store(number, ordering: .relaxed)
+            } else {
+                next.marks.add(snapshot.settings.routes)
             }
             // Other folders have journals of their own.
             let folders = snapshot.settings.folders

@@ -75,7 +75,7 @@ extension SealedValue {
     package func remove(in open: OpenStore, if condition: () throws(StorageError) -> Bool) throws(StorageError) -> Bool
     {
         guard open.store.abilities.transactions != nil else {
-            return try open.alone { () throws(StorageError) in
+            return try open.alone(changing: [handle.address]) { () throws(StorageError) in
                 guard try condition() else { return false }
                 return try store.remove(handle)
             }

@@ -225,19 +225,26 @@ extension StoreAccess {
                 }
                 return try snapshot.leftValue(at: address, in: open)
             }
-            // Since this snapshot was made somebody may have confirmed that it stays there.
-            if let left, RouteHistory(snapshot.settings.folders).formerRoutes[former.domain]?.contains(store) == true {
-                throw left.error(for: "\(address)")
-            }
+            if let left, isStillFormer(former) { throw left.error(for: "\(address)") }
         }
+    }
+
+    /// Whether what a store has counts: since this snapshot was made, somebody may have confirmed that it stays there,
+    /// or may be switching from or to it.
+    private func isStillFormer(_ former: RouteHistory.Left) -> Bool {
+        let settings = snapshot.settings
+        return RouteHistory(settings.folders).formerRoutes[former.domain]?.contains(former.store) == true
+            && !SwitchIntent.stores(of: former.domain, settings).contains(former.store)
     }
 
     /// The stores, other than the serving one, that have a key's value.
     private func leftValues(of key: AnyStorageKey) async throws(StorageError) -> [LeftValues] {
         let place = try snapshot.settings.place(of: key.descriptor.domain)
         let address = StorageAddress(place, name: key.descriptor.name)
+        let unfinished = SwitchIntent.stores(of: place.domain, snapshot.settings)
         return try await inHolders(of: place.domain) { open throws(StorageError) in
-            try snapshot.leftValue(at: address, in: open).map { [$0] } ?? []
+            guard !unfinished.contains(open.name) else { return [] }
+            return try snapshot.leftValue(at: address, in: open).map { [$0] } ?? []
         }
     }
 }

@@ -61,6 +61,9 @@ package final class OpenStore: Sendable {
             lane: known.lane)
     }
 
+    /// The same store for those who move values from and to it; see ``LoadedStore/init(moving:)``.
+    package var forMoving: OpenStore { OpenStore(frozen: LoadedStore(moving: store), of: self) }
+
     /// Whether it keeps its values where another store does, whatever their paths. May wait.
     package func keepsSameValues(as other: OpenStore) -> Bool {
         identity == other.identity || component == other.component && location.isSame(as: other.location)

@@ -11,19 +11,22 @@ package struct StoreOpener: Sendable {
     package let log: any StorageLogHandler
     let crypto: CryptoSlot
     let providers: KeyMaterialProviders
+    let marks: ServingMarks
 
     package init(
         settings: HostSettings,
         registry: PluginRegistry,
         log: any StorageLogHandler,
         crypto: CryptoSlot,
-        providers: KeyMaterialProviders
+        providers: KeyMaterialProviders,
+        marks: ServingMarks
     ) {
         self.settings = settings
         self.registry = registry
         self.log = log
         self.crypto = crypto
         self.providers = providers
+        self.marks = marks
     }
 
     /// The slot of a store: the known one if it still opens what is configured.
@@ -55,7 +58,7 @@ package struct StoreOpener: Sendable {
             do throws(StorageError) {
                 let opened = try image.openStore(
                     store.component, options: options, secrets: secrets(of: store, in: keychain),
-                    host: HostTable.shared(for: log))
+                    host: HostTable.shared(for: log), mark: marks.mark(of: store))
                 let isForgotten = store.sealing == nil && (try? StoreSealing.hasRing(in: opened)) == true
                 if isForgotten, !isSealed(options.identity, of: store.component, resolver) {
                     log(.warning, "router", StoreSealing.warning(of: store.name))

@@ -61,7 +61,7 @@ package final class StoreView: Sendable {
         try state.withLock { state throws(StorageError) in
             guard let transaction = state.transaction else {
                 let seen = state.seen
-                return try open.alone { () throws(StorageError) in
+                return try open.alone(changing: changes.map(\.key.address)) { () throws(StorageError) in
                     for (handle, _, mark) in seen {
                         guard try open.store.get(handle).map({ StableHash.of($0) }) == mark else { return false }
                     }
@@ -91,8 +91,12 @@ package final class StoreView: Sendable {
 
 extension OpenStore {
     /// Runs `body` while no other thread of this process changes the store, as far as that is possible.
-    func alone<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+    ///
+    /// - Parameter addresses: What `body` changes.
+    func alone<Result>(
+        changing addresses: [StorageAddress], _ body: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
         guard let gate = store.gate else { return try body() }
-        return try gate.alone(body)
+        return try store.together(addresses) { () throws(StorageError) in try gate.alone(body) }
     }
 }

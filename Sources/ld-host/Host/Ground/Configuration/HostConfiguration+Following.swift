@@ -1,6 +1,9 @@
 package import LocalDataAPI
 
 extension HostConfiguration {
+    /// The flags that it was read from files with; `nil` if it was not.
+    package var sourceFlags: Flags? { flags }
+
     /// Whether it was read from files, which can be read again.
     package var isOfFiles: Bool { flags != nil }
 

@@ -69,6 +69,28 @@ extension HostConfiguration {
     package typealias Examination =
         (_ next: HostConfiguration, _ former: HostConfiguration) throws(StorageError) -> Void
 
+    /// Lets one store serve some domains.
+    ///
+    /// - Parameters:
+    ///   - planOnly: Whether only to find out if that can be written.
+    ///   - examine: Called with the outcome and what it replaces, right before the file is written.
+    /// - Throws: As ``change(_:to:flags:besides:examining:)``.
+    package func map(
+        _ domains: [String], to store: String, flags: Flags, planOnly: Bool = false, examining examine: Examination
+    ) throws(StorageError) {
+        let file = try Self.editedFile(flags: flags, locations: locations)
+        try rewrite(file, flags: flags, besides: { _ in [] }, planOnly: planOnly, examining: examine) {
+            () throws(StorageError) in
+            let found = try ConfigurationDocument(path: file)
+            let old = if let found { found } else { try ConfigurationDocument(text: "", source: file) }
+            var new = old
+            for domain in domains { new = try new.setting(.string(store), at: ["domains", domain]) }
+            return (old, new)
+        } refusing: { (problem, _, _) throws(StorageError) in
+            throw problem.error
+        }
+    }
+
     /// Replaces the configuration file by an edited draft.
     ///
     /// - Throws: `invalidConfiguration` if the text brings in a problem; `busy` if the file was changed meanwhile; what
@@ -99,7 +121,7 @@ extension HostConfiguration {
     /// Replaces a file by the second of the documents that `making` returns. The first is the file's content.
     private func rewrite(
         _ file: String, flags: Flags, besides others: (HostConfiguration) -> [ConfigurationProblem],
-        examining examine: Examination,
+        planOnly: Bool = false, examining examine: Examination,
         _ making: () throws(StorageError) -> (ConfigurationDocument, ConfigurationDocument),
         refusing: (ConfigurationProblem, _ old: JSONValue, _ new: JSONValue) throws(StorageError) -> Void
     ) throws(StorageError) {
@@ -116,12 +138,12 @@ extension HostConfiguration {
             if let problem = problems(after).first(where: { !known.contains("\($0.path) \($0.message)") }) {
                 try refusing(problem, old.value, new.value)
             }
-            try examine(after, before)
             // Before the change: a store that is remembered in vain does no harm.
-            if let before = try? before.settings(), let after = try? after.settings() {
+            if !planOnly, let before = try? before.settings(), let after = try? after.settings() {
                 try RouteHistory(after.folders).add(from: before, to: after)
             }
-            try Self.write(new.text, to: Self.target(of: file), keepingMode: true)
+            try examine(after, before)
+            if !planOnly { try Self.write(new.text, to: Self.target(of: file), keepingMode: true) }
         }
     }
 
@@ -184,7 +206,9 @@ extension HostConfiguration {
         _ file: String, _ kind: ConfigurationLayer.Name, by document: ConfigurationDocument
     ) -> HostConfiguration {
         var layers = layered.layers.filter { $0.document == nil || $0.source != file }
-        let position = layers.firstIndex { $0.name.rank > kind.rank } ?? layers.count
+        // A file that was read keeps its place: values of flags count more than a file of one.
+        let known = layered.layers.firstIndex { $0.document != nil && $0.source == file }
+        let position = known ?? layers.firstIndex { $0.name.rank > kind.rank } ?? layers.count
         layers.insert(ConfigurationLayer(kind, document), at: position)
         return HostConfiguration(layered: LayeredConfiguration(layers: layers), locations: locations)
     }

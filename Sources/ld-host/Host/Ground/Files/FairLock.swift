@@ -13,7 +13,8 @@ internal import Synchronization
 /// frees it when a process ends. A mark that a killed process left costs the next use its fast path, and that use
 /// removes it.
 ///
-/// A use nested in another use of the same lock fails with `busy` if someone waits in between.
+/// A use nested in another use of the same lock fails with `busy` if someone waits in between. Stores are changed under
+/// it, so every use is inside the ``SwitchGate``.
 package final class FairLock: Sendable {
     /// The lock's file; see ``FileLock/path``.
     package let path: String
@@ -46,6 +47,10 @@ package final class FairLock: Sendable {
     ///
     /// - Throws: What ``FileLock/shared(_:)``, ``LockedFile/number()`` and `body` throw.
     package func shared<Result>(_ body: (UInt64) throws(StorageError) -> Result) throws(StorageError) -> Result {
+        try SwitchGate.ofUser.inside { () throws(StorageError) in try sharedInside(body) }
+    }
+
+    private func sharedInside<Result>(_ body: (UInt64) throws(StorageError) -> Result) throws(StorageError) -> Result {
         if let number = enter() {
             defer { leave() }
             return try body(number)
@@ -62,10 +67,12 @@ package final class FairLock: Sendable {
     package func exclusive<Result>(
         _ body: (borrowing LockedFile) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
-        let mine = try turn.locked(exclusively: true)
-        let file = try lockedAlone()
-        _ = consume mine
-        return try body(file)
+        try SwitchGate.ofUser.inside { () throws(StorageError) in
+            let mine = try turn.locked(exclusively: true)
+            let file = try lockedAlone()
+            _ = consume mine
+            return try body(file)
+        }
     }
 
     /// Runs `change` while nobody else holds the lock. Then, unless that returns `nil`, runs `body` while others may
@@ -76,13 +83,15 @@ package final class FairLock: Sendable {
         _ change: (borrowing LockedFile) throws(StorageError) -> Change?,
         thenShared body: (Change) throws(StorageError) -> Result
     ) throws(StorageError) -> Result? {
-        let mine = try turn.locked(exclusively: true)
-        let file = try lockedAlone()
-        guard let changed = try change(file) else { return nil }
-        // The system gives the lock up for a moment. Whoever wants it exclusively waits for the queue's lock.
-        try file.share()
-        _ = consume mine
-        return try body(changed)
+        try SwitchGate.ofUser.inside { () throws(StorageError) in
+            let mine = try turn.locked(exclusively: true)
+            let file = try lockedAlone()
+            guard let changed = try change(file) else { return nil }
+            // The system gives the lock up for a moment. Whoever wants it exclusively waits for the queue's lock.
+            try file.share()
+            _ = consume mine
+            return try body(changed)
+        }
     }
 
     private func lockedAlone() throws(StorageError) -> LockedFile {

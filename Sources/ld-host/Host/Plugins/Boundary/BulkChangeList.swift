@@ -19,6 +19,23 @@ package final class BulkChangeList {
         for place in places { place.deallocate() }
     }
 
+    /// What it changes.
+    var addresses: [StorageAddress] {
+        changes.map { change in
+            func text(_ bytes: ld_bytes) -> String {
+                String(decoding: UnsafeRawBufferPointer(start: bytes.data, count: bytes.count), as: UTF8.self)
+            }
+            guard let place = change.place?.pointee else {
+                return StorageAddress(StorageNamespace(domain: ""), name: "")
+            }
+            let directory = text(place.directory)
+            return StorageAddress(
+                StorageNamespace(
+                    domain: text(place.domain), scope: text(place.scope),
+                    directory: directory.isEmpty ? nil : directory), name: text(change.name))
+        }
+    }
+
     /// The number of changes.
     package var count: Int { changes.count }
 

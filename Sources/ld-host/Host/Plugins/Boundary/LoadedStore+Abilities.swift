@@ -158,13 +158,15 @@ extension LoadedStore {
             var source = PieceSource(fill: fill)
             let call = site("streaming write")
             let status = Result { () throws(StorageError) in
-                try call.receiving(.source, &source) { slot in
-                    guard let attributes else {
-                        return streaming.write(
-                            table.`self`, handle.pointer, slot.pointee.source, nil, slot.pointee.error)
-                    }
-                    return attributes.withBoundary {
-                        streaming.write(table.`self`, handle.pointer, slot.pointee.source, $0, slot.pointee.error)
+                try passing(handle) { () throws(StorageError) in
+                    try call.receiving(.source, &source) { slot in
+                        let (pieces, error) = (slot.pointee.source, slot.pointee.error)
+                        guard let attributes else {
+                            return streaming.write(table.`self`, handle.pointer, pieces, nil, error)
+                        }
+                        return attributes.withBoundary {
+                            streaming.write(table.`self`, handle.pointer, pieces, $0, error)
+                        }
                     }
                 }
             }

@@ -14,7 +14,7 @@ extension LoadedStore {
         }
         let arena = BatchArena(changes)
         defer { arena.free() }
-        _ = try passing { () throws(StorageError) in
+        _ = try passing({ changes.map(\.key.address) }) { () throws(StorageError) in
             try site("batch apply").call {
                 batch.apply(table.`self`, arena.operations.baseAddress, arena.operations.count, $0)
             }

@@ -89,7 +89,7 @@ extension LoadedStore {
         if let expiring = changes.expiring { try checkExpiry(expiring) }
         var conflicts = ReceivedConflicts(limit: changes.count)
         do throws(StorageError) {
-            _ = try passing { () throws(StorageError) in
+            _ = try passing({ changes.addresses }) { () throws(StorageError) in
                 try site("bulk apply").receiving(.conflicts, &conflicts) { slot in
                     changes.withPointers {
                         bulk.apply(

@@ -50,7 +50,7 @@ extension LoadedStore {
         var revision = expected
         let call = site("conditional set")
         let status = try value.withBuffer { (buffer) throws(StorageError) in
-            try passing { () throws(StorageError) in
+            try passing(handle) { () throws(StorageError) in
                 try call.call(.found) { error in
                     func set(_ attributes: UnsafePointer<ld_attributes>?) -> Int32 {
                         conditional.set(
@@ -71,7 +71,7 @@ extension LoadedStore {
     /// Removes the value if it has a revision; `false` if it has another one or does not exist.
     package func remove(_ handle: StoreHandle, ifRevision revision: UInt64) throws(StorageError) -> Bool {
         let conditional = try conditional
-        return try passing { () throws(StorageError) in
+        return try passing(handle) { () throws(StorageError) in
             try site("conditional remove").call(.found) {
                 conditional.remove(table.`self`, handle.pointer, revision, $0)
             } == LD_OK

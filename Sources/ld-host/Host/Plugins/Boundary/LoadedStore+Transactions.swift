@@ -6,6 +6,12 @@ package import LocalDataAPI
 package struct StoreTransaction: @unchecked Sendable {
     // The pointer is opaque to the host; the caller keeps to one thread at a time.
     let pointer: UnsafeMutableRawPointer?
+    /// What it changes.
+    let changed = Changed()
+
+    final class Changed {
+        var addresses: [StorageAddress] = []
+    }
 }
 
 extension LoadedStore {
@@ -36,6 +42,7 @@ extension LoadedStore {
         let transactions = try transactions
         try checkSize(value.count)
         try checkExpiry(attributes)
+        transaction.changed.addresses.append(handle.address)
         _ = try site("transaction set").call { error in
             value.withUnsafeBytes { buffer in
                 let bytes = ld_bytes(data: buffer.baseAddress, count: buffer.count)
@@ -51,6 +58,7 @@ extension LoadedStore {
     /// Removes the value for the transaction; `false` if there was none.
     package func remove(_ handle: StoreHandle, in transaction: StoreTransaction) throws(StorageError) -> Bool {
         let transactions = try transactions
+        transaction.changed.addresses.append(handle.address)
         return try site("transaction remove").call(.found) {
             transactions.remove(table.`self`, transaction.pointer, handle.pointer, $0)
         } == LD_OK
@@ -61,7 +69,18 @@ extension LoadedStore {
     /// - Throws: `busy` if another writer changed a value that the transaction read or changed.
     package func commit(_ transaction: StoreTransaction) throws(StorageError) {
         let transactions = try transactions
-        _ = try site("transaction commit").call { transactions.commit(table.`self`, transaction.pointer, $0) }
+        var isEnded = false
+        do throws(StorageError) {
+            _ = try passing({ transaction.changed.addresses }) { () throws(StorageError) in
+                isEnded = true
+                return try site("transaction commit").call {
+                    transactions.commit(table.`self`, transaction.pointer, $0)
+                }
+            }
+        } catch {
+            if !isEnded { rollback(transaction) }
+            throw error
+        }
     }
 
     /// Ends the transaction without effect.

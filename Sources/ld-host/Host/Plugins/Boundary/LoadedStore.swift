@@ -18,16 +18,23 @@ package final class LoadedStore: Sendable {
     let identity: ComponentIdentity
     /// Makes compare-and-change exclusive; `nil` if the store's own transactions do that.
     package let gate: WriterGate?
+    /// Equal for all stores, in any process, with the same values.
+    package let contents: UInt64
+    /// What its router does not let it change any more; `nil` if no router uses it, and for those who move values
+    /// between stores.
+    package let mark: ServingMark?
     /// Whether it is called on threads that must not wait. Then a read that finds an expired value throws `busy`, so
     /// that a thread that may wait reads again and discards the value.
     let isInline: Bool
 
     /// Takes over an open store's table.
     ///
-    /// - Parameter contents: Equal for all stores of this process with the same values.
+    /// - Parameters:
+    ///   - contents: Equal for all stores with the same values.
+    ///   - mark: What its router does not let it change any more.
     /// - Throws: `pluginRefused` with the component if its table is invalid.
     init(
-        table pointer: UnsafeRawPointer?, _ identity: ComponentIdentity, contents: UInt64
+        table pointer: UnsafeRawPointer?, _ identity: ComponentIdentity, contents: UInt64, mark: ServingMark?
     ) throws(StorageError) {
         let component = identity.component
         var table = ld_store()
@@ -64,16 +71,28 @@ package final class LoadedStore: Sendable {
         abilities = LoadedAbilities(of: table, identity)
         gate = abilities.transactions == nil ? WriterGate.shared(contents) : nil
         isInline = false
+        self.contents = contents
+        // What is in this process's memory alone is switched by nobody.
+        self.mark = properties.isDurable || properties.isShared ? mark : nil
     }
 
     /// The same store for threads that must not wait.
-    package init(inline store: LoadedStore) {
+    package convenience init(inline store: LoadedStore) {
+        self.init(store, isInline: store.properties.latency != .memory, mark: store.mark)
+    }
+
+    /// The same store for those who move values from and to it: they change what it serves, and what it does not.
+    package convenience init(moving store: LoadedStore) { self.init(store, isInline: store.isInline, mark: nil) }
+
+    private init(_ store: LoadedStore, isInline: Bool, mark: ServingMark?) {
         table = store.table
         identity = store.identity
         properties = store.properties
         abilities = store.abilities
         gate = store.gate
-        isInline = properties.latency != .memory
+        contents = store.contents
+        self.isInline = isInline
+        self.mark = mark
     }
 
     /// Resolves an address; the caller must release the handle.
@@ -82,11 +101,14 @@ package final class LoadedStore: Sendable {
         _ = try site("resolve").call { error in
             address.withBoundary { table.resolve(table.`self`, $0, &handle, error) }
         }
-        return StoreHandle(pointer: handle)
+        return StoreHandle(address, pointer: handle)
     }
 
     /// Releases a handle.
-    package func release(_ handle: StoreHandle) { table.release(table.`self`, handle.pointer) }
+    package func release(_ handle: StoreHandle) {
+        table.release(table.`self`, handle.pointer)
+        handle.release()
+    }
 
     /// Reads one handle's value; valid as long as the handle.
     package func reader(of handle: StoreHandle) -> StoreReader { StoreReader(table, handle, identity) }
@@ -114,7 +136,7 @@ package final class LoadedStore: Sendable {
     ) throws(StorageError) {
         try checkSize(value.count)
         try checkExpiry(attributes)
-        _ = try passing { () throws(StorageError) in
+        _ = try passing(handle) { () throws(StorageError) in
             try site("set").call { error in
                 let bytes = ld_bytes(value)
                 guard let attributes else { return table.set(table.`self`, handle.pointer, bytes, nil, error) }
@@ -125,16 +147,43 @@ package final class LoadedStore: Sendable {
 
     /// Removes the value; `false` if there was none.
     package func remove(_ handle: StoreHandle) throws(StorageError) -> Bool {
-        try passing { () throws(StorageError) in
+        try passing(handle) { () throws(StorageError) in
             try site("remove").call(.found) { table.remove(table.`self`, handle.pointer, $0) } == LD_OK
         }
     }
 
-    /// Makes a change while no exclusive compare-and-change is running.
+    /// Makes a change of one address while no exclusive compare-and-change is running, and no store is switched.
+    @inline(__always)
+    func passing<Result>(
+        _ handle: StoreHandle, _ change: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        try passing({ [handle.address] }, change)
+    }
+
+    /// The same for a change of several addresses.
+    @inline(__always)
+    func passing<Result>(
+        _ addresses: () -> [StorageAddress], _ change: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        guard let mark else { return try passing(change) }
+        return try mark.passing(addresses, in: contents) { () throws(StorageError) in try passing(change) }
+    }
+
+    /// Makes a change while no exclusive compare-and-change is running. For what no switch needs to follow.
     @inline(__always)
     func passing<Result>(_ change: () throws(StorageError) -> Result) throws(StorageError) -> Result {
         guard let gate else { return try change() }
         return try gate.whileOpen(change)
+    }
+
+    /// Makes changes that belong together: no store is switched between them.
+    ///
+    /// - Parameter addresses: Some of them, of each domain.
+    package func together<Result>(
+        _ addresses: [StorageAddress], _ body: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        guard let mark else { return try body() }
+        return try mark.together(addresses, in: contents, body)
     }
 
     /// Closes the store. Only for callers that know that no call is in flight and no handle is held.

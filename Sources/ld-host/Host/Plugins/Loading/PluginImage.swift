@@ -96,11 +96,11 @@ package final class PluginImage: Sendable {
     ///
     /// - Parameter secrets: Reads the secrets among the options; `nil` where there is no keychain.
     package func openStore(
-        _ id: String, options: ResolvedOptions, secrets: SecretLookup? = nil, host: HostTable
+        _ id: String, options: ResolvedOptions, secrets: SecretLookup? = nil, host: HostTable, mark: ServingMark? = nil
     ) throws(StorageError) -> LoadedStore {
         let contents = StableHash.of([id, String(decoding: options.identity, as: UTF8.self)])
         return try open(id, .storage, options, secrets, host) { (table, identity) throws(StorageError) in
-            try LoadedStore(table: table, identity, contents: contents)
+            try LoadedStore(table: table, identity, contents: contents, mark: mark)
         }
     }
 

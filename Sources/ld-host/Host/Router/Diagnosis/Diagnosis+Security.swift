@@ -211,6 +211,7 @@ extension Diagnosis {
     private static func hint(for intent: PendingIntent) -> String {
         switch intent.kind {
         case ResealIntent.kind: "run: ld-host reseal"
+        case SwitchIntent.kind: "the next command undoes or finishes it; if not, see why its stores cannot be used"
         case CopyIntent.kind:
             "resume it: \(CopyIntent.command(intent)); or give it up: \(CopyIntent.command(intent, givingUp: true))"
         case BatchIntent.kind: "the first use of its stores completes it; if not, see why they cannot be used"

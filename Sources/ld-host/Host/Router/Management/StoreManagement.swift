@@ -107,8 +107,8 @@ extension StorageRouter.StoreManagement {
                 .invalidConfiguration, "'\(from)' and '\(to)' are the same store", hint: "name two different stores")
         }
         let copy = try StoreCopy(
-            snapshot: snapshot, source: try source.openIfNeeded(), destination: try destination.openIfNeeded(),
-            domains: domains)
+            snapshot: snapshot, source: try source.openIfNeeded().forMoving,
+            destination: try destination.openIfNeeded().forMoving, domains: domains)
         guard !copy.source.keepsSameValues(as: copy.destination) else {
             throw StorageError(
                 .invalidConfiguration,

@@ -16,10 +16,16 @@ package final class StagedBatch {
         var changes: [StorageChange<StoreHandle>] = []
         var handles: [HeldHandle] = []
         var bytes = 0
+        /// One address of each domain.
+        private(set) var samples: [StorageAddress] = []
 
         init(_ scope: AtomicScope, _ batch: IntentID) {
             self.scope = scope
             place = StagedPlace(batch, in: scope)
+        }
+
+        func note(_ address: StorageAddress) {
+            if !samples.contains(where: { $0.place.domain == address.place.domain }) { samples.append(address) }
         }
 
         /// Stages the changes that were collected.
@@ -45,11 +51,14 @@ package final class StagedBatch {
     static func run(
         _ snapshot: RouterSnapshot, _ groups: [StagedGroup], views: [StoreView] = []
     ) throws(StorageError) -> Bool {
-        try lock(snapshot).exclusive { (file) throws(StorageError) in
-            try noteDecision(file)
-            guard let batch = try decided(snapshot, groups, views) else { return false }
-            do throws(StorageError) { try batch.publish { _ in } } catch { throw unfinished(error) }
-            return true
+        let parts = groups.map { (store: $0.scope.open.store, addresses: $0.addresses) }
+        return try together(parts[...]) { () throws(StorageError) in
+            try lock(snapshot).exclusive { (file) throws(StorageError) in
+                try noteDecision(file)
+                guard let batch = try decided(snapshot, groups, views) else { return false }
+                do throws(StorageError) { try batch.publish { _ in } } catch { throw unfinished(error) }
+                return true
+            }
         }
     }
 
@@ -106,16 +115,30 @@ package final class StagedBatch {
         do throws(StorageError) {
             // Others decide their batches meanwhile: staging takes long.
             try body(batch)
-            try lock.exclusive { (file) throws(StorageError) in
-                if try file.number() != before { try batch.followOthers() }
-                try Self.noteDecision(file)
-                isDeciding = true
-                try batch.decide()
-                do throws(StorageError) { try batch.publish(progress) } catch { throw Self.unfinished(error) }
+            let parts = batch.groups.values.map { (store: $0.scope.open.store, addresses: $0.samples) }
+            try Self.together(parts[...]) { () throws(StorageError) in
+                try lock.exclusive { (file) throws(StorageError) in
+                    if try file.number() != before { try batch.followOthers() }
+                    try Self.noteDecision(file)
+                    isDeciding = true
+                    try batch.decide()
+                    do throws(StorageError) { try batch.publish(progress) } catch { throw Self.unfinished(error) }
+                }
             }
         } catch {
             if !isDeciding { batch.clear() }
             throw error
+        }
+    }
+
+    /// Runs `body` while no store is switched: what a batch changes is in place before, or is decided after that.
+    private static func together<Result>(
+        _ parts: ArraySlice<(store: LoadedStore, addresses: [StorageAddress])>,
+        _ body: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        guard let part = parts.first else { return try body() }
+        return try part.store.together(part.addresses) { () throws(StorageError) in
+            try together(parts.dropFirst(), body)
         }
     }
 
@@ -203,6 +226,7 @@ package final class StagedBatch {
     ) throws(StorageError) {
         let handle = try group.place.handle(group.count)
         let bytes = record.encoded
+        group.note(record.address)
         group.changes.append(StorageChange(key: handle.handle, value: bytes, attributes: attributes))
         group.handles.append(handle)
         group.count += 1

@@ -34,7 +34,7 @@ extension LoadedStore {
                 }
             }
         }.succeeded()
-        return StoreHandle(pointer: pointer)
+        return StoreHandle(StorageAddress(place, name: name), pointer: pointer)
     }
 
     func observeExists(_ handle: StoreHandle) -> Observation {

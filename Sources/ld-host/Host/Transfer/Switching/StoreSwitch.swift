@@ -1,0 +1,270 @@
+internal import FoundationEssentials
+package import HostGround
+internal import HostMigration
+internal import HostPlugins
+package import HostStores
+package import LocalDataAPI
+
+/// Lets another store serve some domains while programs go on using them.
+///
+/// The order of steps: let all writers note what they change; copy every value; copy what was noted, until that is
+/// little; hold the writers, and copy the rest; change the line of configuration; let the writers go on, who follow it;
+/// remove the values from the former store. Readers are never held: until the line is changed the former store is
+/// right, and afterwards the new one; whoever misses a value in the former one looks at the line again.
+///
+/// Killed before the line is changed, it is undone, and after that it is finished, by the next program that opens the
+/// router. Every call may wait.
+package struct StoreSwitch {
+    private let snapshot: RouterSnapshot
+    private let parts: [SwitchedPart]
+    private let progress: @Sendable (StepProgress) -> Void
+    package private(set) var report: StoreSwitchReport
+
+    /// How long writers that note nothing yet may need to end.
+    private static let patience = Duration.seconds(30)
+    /// So few changes are brought over while writers are held.
+    private static let few = 16
+    /// How often changes are followed before that, at most.
+    private static let rounds = 20
+
+    /// - Parameter destination: The store to switch to.
+    package init(
+        _ snapshot: RouterSnapshot, _ domains: [String], to destination: OpenStore,
+        progress: @escaping @Sendable (StepProgress) -> Void
+    ) throws(StorageError) {
+        self.snapshot = snapshot
+        self.progress = progress
+        var served: [String: [String]] = [:]
+        for domain in domains {
+            guard let store = snapshot.settings.routes[domain]?.store.name, store != destination.name else { continue }
+            served[store, default: []].append(domain)
+        }
+        var parts: [SwitchedPart] = []
+        for (name, domains) in served.sorted(by: { $0.key < $1.key }) {
+            let source = try snapshot.slotOrComponent(name).openIfNeeded()
+            parts.append(try SwitchedPart(snapshot, from: source, to: destination, domains: domains.sorted()))
+        }
+        self.parts = parts
+        report = StoreSwitchReport(
+            to: destination.name,
+            parts: parts.map { StoreSwitchReport.Part(from: $0.copy.source.name, domains: $0.copy.domains) })
+    }
+
+    /// Whether the store serves all of the domains already.
+    package var isDone: Bool { parts.isEmpty }
+
+    /// Refuses what cannot be switched while programs run.
+    ///
+    /// - Parameters:
+    ///   - overwriting: Whether the values that the destination has of the domains may be lost.
+    ///   - unsealing: Whether the destination may keep values plain that a source seals.
+    /// - Throws: `unsupported`, `securityApplicationFailed`, `conflict`.
+    package func check(overwriting: Bool, unsealing: Bool) throws(StorageError) {
+        for part in parts {
+            let (source, destination, domains) = (part.copy.source, part.copy.destination, part.copy.domains)
+            for open in [source, destination] {
+                guard open.store.abilities.enumeration != nil else {
+                    throw StorageError(
+                        .unsupported, "store '\(open.name)' cannot list its values",
+                        hint: "copy each value with ld-host get and ld-host set")
+                }
+                guard !open.isGoneWithProcess else {
+                    throw StorageError(
+                        .unsupported, "store '\(open.name)' keeps values only while a program runs",
+                        hint: "change the line: ld-host config set domains.\(domains[0]) \(destination.name)")
+                }
+            }
+            let isShared = part.copy.shared.keys.contains { domains.contains($0.domain) }
+            guard !source.keepsSameValues(as: destination), !isShared else {
+                throw StorageError(
+                    .unsupported,
+                    "stores '\(source.name)' and '\(destination.name)' keep values of '\(domains[0])' in the same place",
+                    hint: "end the programs, and run: ld-host store copy \(source.name) \(destination.name) --move")
+            }
+            guard !domains.contains("keychain") else {
+                throw StorageError(
+                    .unsupported, "'keychain' has the keys that other values are sealed with",
+                    hint: "end the programs, and run: ld-host store copy \(source.name) \(destination.name)")
+            }
+            guard unsealing || !source.isKeychain || destination.isKeychain else {
+                throw StorageError(
+                    .securityApplicationFailed,
+                    "store '\(destination.name)' would keep values plain that '\(source.name)' seals",
+                    hint: "name a store that seals its values; or agree to it with --unseal")
+            }
+            let history = RouteHistory(snapshot.settings.folders)
+            let (former, acknowledged) = (history.formerRoutes, history.acknowledged)
+            let others = domains.filter { domain in
+                former[domain]?.contains(destination.name) != true
+                    && !acknowledged.contains(RouteHistory.Left(store: destination.name, domain: domain))
+            }
+            let there = try part.arrived().filter { others.contains($0.place.domain) }
+            if let first = there.first, !overwriting {
+                throw StorageError(
+                    .conflict,
+                    "store '\(destination.name)' has \(there.count.counted("value")) of the domains already, such as "
+                        + "'\(first)', and never served them here",
+                    hint: "--overwrite replaces and removes them")
+            }
+        }
+    }
+
+    /// Counts what would be copied and removed.
+    package mutating func plan(keepingSource: Bool) throws(StorageError) {
+        for (index, part) in parts.enumerated() {
+            report.parts[index].copied = try part.copy.addresses().count { part.copy.domains.contains($0.place.domain) }
+            report.parts[index].removed = keepingSource ? 0 : report.parts[index].copied
+        }
+    }
+
+    /// Switches.
+    ///
+    /// - Parameters:
+    ///   - limit: How long writers may be held.
+    ///   - commit: Changes the line of configuration; calls its argument right before.
+    ///   - isCommitted: Whether the line is changed; `nil` if that cannot be found out.
+    /// - Throws: `busy` if others switch, or writers do not end in time; the error of a failed step. Then nothing has
+    ///   changed, or the message says that only the removal of the former values failed.
+    package mutating func run(
+        keepingSource: Bool, holdingAtMost limit: Duration,
+        _ commit: (_ last: () throws(StorageError) -> Void) throws(StorageError) -> Void, isCommitted: () -> Bool?
+    ) throws(StorageError) {
+        let gate = SwitchGate.ofUser
+        guard gate.isShared else {
+            throw StorageError(
+                .unsupported, "programs of this user share no memory, through which a switch holds their writers",
+                hint: "mount a file system on /dev/shm that this user can write to")
+        }
+        let keeper = try gate.keep(within: Self.patience)
+        var entry = SwitchIntent(
+            parts: report.parts.map { ($0.from, $0.domains) }, to: report.to, keepsSource: keepingSource)
+        let intent = try IntentJournal(folder: snapshot.settings.folders.journal).begin(
+            kind: SwitchIntent.kind, subject: entry.subject, payload: try entry.encoded())
+        var isDecided = false
+        do throws(StorageError) {
+            var log = try ChangeLog.ofUser.begin()
+            guard keeper.track(within: Self.patience) else { throw SwitchGate.tooSlow(Self.patience) }
+            try removeFormer()
+            try copyAll()
+            try follow(&log, keeper)
+            var began = ContinuousClock.now
+            // Before the gate: whoever has it changes stores.
+            let sync = try SyncDevice.lock(snapshot.settings.folders).hold()
+            try commit { () throws(StorageError) in
+                began = .now
+                guard keeper.close(within: limit) else { throw SwitchGate.tooSlow(limit) }
+                try keeper.working { () throws(StorageError) in
+                    // What a killed program had decided belongs to the former stores.
+                    BatchRecovery(snapshot: snapshot).recoverAndSettle()
+                    try bring(try log.next())
+                    try noteMoves()
+                    entry.cut = Moment.now
+                    try intent.update(payload: try entry.encoded())
+                }
+                guard ContinuousClock.now - began < limit else { throw SwitchGate.tooSlow(limit) }
+                isDecided = true
+            }
+            keeper.open()
+            _ = consume sync
+            let held = (ContinuousClock.now - began).components
+            report.heldMilliseconds = Double(held.seconds) * 1e3 + Double(held.attoseconds) / 1e15
+        } catch {
+            keeper.open()
+            // If it is not known whether the line was written, the next program looks.
+            if !isDecided || isCommitted() == false, (try? undo()) != nil { try? intent.finish() }
+            throw error
+        }
+        if keepingSource {
+            let history = RouteHistory(snapshot.settings.folders)
+            for part in parts { try history.acknowledge(part.copy.domains, in: part.copy.source.name) }
+        } else {
+            do throws(StorageError) { try removeSources(entry) } catch {
+                throw StorageError(
+                    error.code,
+                    "'\(report.to)' serves the domains now, but the former values are not all removed: "
+                        + error.message, hint: "the next command removes the rest; see: ld-host doctor")
+            }
+        }
+        try intent.finish()
+    }
+
+    /// Removes what the destination has of the domains from an earlier time.
+    private func removeFormer() throws(StorageError) { for part in parts { try part.removeCopies() } }
+
+    private mutating func copyAll() throws(StorageError) {
+        for (index, part) in parts.enumerated() {
+            report.parts[index].copied = try part.bringAll { [progress] done, total in
+                progress(StepProgress(step: "copying", done: done, total: total))
+            }
+        }
+    }
+
+    /// Brings over what programs change, until that is little.
+    private func follow(
+        _ log: inout ChangeLog.Reader, _ keeper: borrowing SwitchGate.Keeper
+    ) throws(StorageError) {
+        for _ in 0..<Self.rounds {
+            let changes = try log.next()
+            // A change is noted before it is made.
+            guard keeper.track(within: Self.patience) else { throw SwitchGate.tooSlow(Self.patience) }
+            try bring(changes)
+            if changes.count <= Self.few { return }
+        }
+    }
+
+    private func bring(_ changes: Set<ChangeLog.Entry>) throws(StorageError) {
+        for part in parts {
+            let addresses = changes.filter { $0.store == part.identity && part.concerns($0.address) }.map(\.address)
+            try part.bring(addresses.sorted { ("\($0.place)", $0.name) < ("\($1.place)", $1.name) })
+        }
+    }
+
+    /// Lets sync, whose lock is held, take none of the values for removed ones.
+    private func noteMoves() throws(StorageError) {
+        var moved = try MovedDomains(snapshot.settings.folders)
+        for part in parts { moved.move(Set(part.copy.domains), from: part.copy.source, to: part.copy.destination) }
+        try moved.save()
+    }
+
+    private func undo() throws(StorageError) { for part in parts { try part.removeCopies() } }
+
+    private mutating func removeSources(_ entry: SwitchIntent) throws(StorageError) {
+        for (index, part) in parts.enumerated() {
+            let (removed, changed) = try part.removeSource(after: entry.cut) { [progress] done, total in
+                progress(StepProgress(step: "removing", done: done, total: total))
+            }
+            report.parts[index].removed = removed
+            report.parts[index].changed = changed.map { "\($0)" }
+            if part.copy.destination.isKeychain, !part.copy.source.isKeychain {
+                for place in part.copy.possiblePlaces() { try? part.copy.source.store.wipe(place) }
+            }
+            guard changed.isEmpty else { continue }
+            try RouteHistory(snapshot.settings.folders).emptied(part.copy.source.name, of: part.copy.domains)
+        }
+    }
+}
+
+extension StoreSwitch {
+    /// Finishes or undoes a switch whose process has ended.
+    package static func recover(_ intent: Intent, _ snapshot: RouterSnapshot) throws(StorageError) {
+        let entry = try SwitchIntent(intent.payload, of: intent.id)
+        let destination = try snapshot.slotOrComponent(entry.to).openIfNeeded()
+        for part in entry.parts {
+            let source = try snapshot.slotOrComponent(part.from).openIfNeeded()
+            let switched = try SwitchedPart(snapshot, from: source, to: destination, domains: part.domains)
+            let serving = Set(part.domains.map { snapshot.settings.routes[$0]?.store.name })
+            if serving == [part.from] {
+                try switched.removeCopies()
+            } else if serving == [entry.to] {
+                guard !entry.keepsSource else { continue }
+                let left = try switched.removeSource(after: entry.cut) { _, _ in }
+                guard left.changed.isEmpty else { continue }
+                try RouteHistory(snapshot.settings.folders).emptied(part.from, of: part.domains)
+            } else {
+                throw StorageError(
+                    .busy, "\(entry.subject) was interrupted, and the configuration was changed since",
+                    hint: "see what each store has: ld-host store copy \(part.from) \(entry.to) --plan")
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+internal import ByteCoding
+internal import HostGround
+internal import HostMigration
+internal import HostMoving
+internal import HostPlugins
+internal import HostStores
+internal import LocalDataAPI
+
+/// The values of some domains on their way from one store to another. The source's count. Every call may wait.
+struct SwitchedPart {
+    let copy: StoreCopy
+    private let snapshot: RouterSnapshot
+
+    init(
+        _ snapshot: RouterSnapshot, from source: OpenStore, to destination: OpenStore, domains: [String]
+    ) throws(StorageError) {
+        self.snapshot = snapshot
+        copy = try StoreCopy(
+            snapshot: snapshot, source: source.forMoving, destination: destination.forMoving, domains: domains)
+    }
+
+    /// The identity of the source, as changes of it are noted.
+    var identity: UInt64 { copy.source.store.contents }
+
+    /// Whether a change of the source is to be followed.
+    func concerns(_ address: StorageAddress) -> Bool {
+        copy.domains.contains(address.place.domain) || address.place == HostSettings.syncNamespace
+            || address.place == LedgerPlace.namespace
+    }
+
+    /// The values of the domains in the destination.
+    func arrived() throws(StorageError) -> [StorageAddress] {
+        let back = try StoreCopy(
+            snapshot: snapshot, source: copy.destination, destination: copy.source, domains: copy.domains)
+        return try back.addresses().filter { copy.domains.contains($0.place.domain) }
+    }
+
+    /// Copies all values.
+    ///
+    /// - Returns: How many there are.
+    func bringAll(_ progress: (Int, Int) -> Void) throws(StorageError) -> Int {
+        let addresses = try copy.addresses()
+        try bring(addresses) { progress($0, addresses.count) }
+        return addresses.count
+    }
+
+    /// Makes the destination have what the source has at some addresses: a value, or none.
+    func bring(_ addresses: [StorageAddress], _ progress: (Int) -> Void = { _ in }) throws(StorageError) {
+        var done = 0
+        while done < addresses.count {
+            let step = Array(addresses[done...].prefix { $0.place == addresses[done].place }.prefix(copy.mostValues))
+            let outcomes = copy.copiesInSteps && step.count > 1 ? try move(step) : [false]
+            for isMoved in outcomes {
+                if !isMoved { try bring(addresses[done]) }
+                done += 1
+                progress(done)
+            }
+        }
+    }
+
+    /// Copies many small values in one change of the destination.
+    ///
+    /// - Returns: Whether each of the first ones is done; at least one.
+    private func move(_ addresses: [StorageAddress]) throws(StorageError) -> [Bool] {
+        guard let place = addresses.first?.place else { return [] }
+        let outcomes = try MovingStep(to: AtomicScope(place, in: copy.destination)).move(addresses) {
+            (address, view) throws(StorageError) in
+            let target = try copy.value(at: address, in: copy.destination)
+            _ = try view.read(target)
+            let from = try copy.value(at: address, in: copy.source)
+            guard let size = try from.attributes().map({ $0.size ?? 0 }), size <= MoveLimits.whole,
+                let (data, attributes) = try from.attributed()
+            else { return nil }
+            return MovingStep.Item(to: target, data, kept: attributes)
+        } _: { (address, item) throws(StorageError) in
+            _ = try copy.verified(address, item.target, StableHash.of(item.data), writtenAt: item.kept)
+            return true
+        }
+        return outcomes.map { $0 ?? false }
+    }
+
+    private func bring(_ address: StorageAddress) throws(StorageError) {
+        for _ in 0..<MoveLimits.attempts {
+            switch try copy.copy(address, replacing: .anything) {
+            case .copied, .removed: return
+            case .changed: continue
+            case .gone:
+                // If it has come back meanwhile, that is another change.
+                let target = try copy.value(at: address, in: copy.destination)
+                _ = try target.store.remove(target.handle)
+                return
+            }
+        }
+        throw StorageError(
+            .busy, "'\(address)' was changed again and again, so it could not be copied", hint: "try again")
+    }
+
+    /// Removes what the source has of the domains.
+    ///
+    /// - Parameter cut: A later value stays: somebody changed it who does not follow.
+    /// - Returns: How many were removed, and which were changed.
+    func removeSource(
+        after cut: Int64?, _ progress: (Int, Int) -> Void
+    ) throws(StorageError) -> (removed: Int, changed: [StorageAddress]) {
+        let addresses = try copy.addresses().filter { copy.domains.contains($0.place.domain) }
+        var (removed, changed) = (0, [StorageAddress]())
+        for (index, address) in addresses.enumerated() {
+            let from = try copy.value(at: address, in: copy.source)
+            let isRemoved = try from.remove(in: copy.source) { () throws(StorageError) in
+                // Another machine has a clock of its own.
+                guard copy.source.store.properties.latency == .disk, let cut,
+                    let modified = try from.attributes()?.modified
+                else { return true }
+                return modified <= cut
+            }
+            if isRemoved { removed += 1 } else if try from.store.exists(from.handle) { changed.append(address) }
+            progress(index + 1, addresses.count)
+        }
+        return (removed, changed)
+    }
+
+    /// Removes what a switch that is undone has copied.
+    func removeCopies() throws(StorageError) {
+        for address in try arrived() {
+            let target = try copy.value(at: address, in: copy.destination)
+            _ = try target.store.remove(target.handle)
+        }
+    }
+}

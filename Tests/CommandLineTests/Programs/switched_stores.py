@@ -1,0 +1,206 @@
+"""Programs that read, write, create, remove and count in a domain while `ld-host store switch` moves it among stores.
+
+usage: switched_stores.py SWITCHES SEED KILLS COUNTS STORE...
+
+Each program knows what it must find: an answer that is absent, old or an error is a violation. Of 100 switches KILLS are
+killed at a random moment, and so is a writer now and then. Two apps count up to COUNTS each in one value meanwhile.
+Prints a line for each violation, and finally "SWITCHES switches", with how long writers were held at most on standard
+error.
+"""
+
+import json
+import os
+import random
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+SWITCHES, SEED, KILLS, COUNTS = (int(text) for text in sys.argv[1:5])
+STORES = sys.argv[5:]
+NAMES = 20
+
+stopped = threading.Event()
+violations = []
+finished = {}
+
+
+def run(*words, **options):
+    return subprocess.run(["ld-host", *words], capture_output=True, **options)
+
+
+def violate(*parts):
+    violations.append(" ".join(str(part)[:200] for part in parts))
+    if len(violations) > 20:
+        stopped.set()
+
+
+class Pipe:
+    """One `ld-host pipe`, for one thread."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(["ld-host", "pipe"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def call(self, op, name, value=b"", awaits=True):
+        header = json.dumps({"id": 1, "op": op, "domain": "userDefaults", "name": name}).encode()
+        self.process.stdin.write(struct.pack(">II", 4 + len(header) + len(value), len(header)) + header + value)
+        self.process.stdin.flush()
+        if not awaits:
+            return None, b""
+        size, count = struct.unpack(">II", self.process.stdout.read(8))
+        rest = self.process.stdout.read(size - 4)
+        return json.loads(rest[:count]), rest[count:]
+
+
+def pipe(me):
+    """Reads, sets and removes values of its own, and is killed now and then while it sets one."""
+    chance = random.Random(f"{SEED} {me}")
+    client, model, number = Pipe(), {}, 0
+    while not stopped.is_set():
+        number += 1
+        name = f"{me}-{chance.randrange(NAMES)}"
+        expected = model.get(name)
+        op = chance.choice(["get", "set", "set", "remove", "exists"])
+        if op == "set":
+            value = f"{number} ".encode() + b"x" * chance.randrange(300)
+            if chance.randrange(400) == 0:
+                client.call("set", name, value, awaits=False)
+                time.sleep(chance.random() / 50)
+                client.process.kill()
+                client.process.wait()
+                client = Pipe()
+                answer, found = client.call("get", name)
+                if found not in (expected or b"", value):
+                    violate(me, "get after a kill", name, answer, found, expected, value)
+                model[name] = found
+                if "error" in answer:
+                    del model[name]
+                continue
+            answer, _ = client.call("set", name, value)
+            model[name] = value
+        else:
+            answer, found = client.call(op, name)
+        error = answer.get("error")
+        if error and not (op == "get" and error["code"] == "notFound" and expected is None):
+            violate(me, op, name, error, expected)
+        elif op == "get" and (expected or b"") != found:
+            violate(me, op, name, found, expected)
+        elif op == "exists" and answer["exists"] != (expected is not None):
+            violate(me, op, name, answer, expected)
+        elif op == "remove":
+            if answer["removed"] != (expected is not None):
+                violate(me, op, name, answer, expected)
+            model.pop(name, None)
+    finished[me] = model
+
+
+def command(me):
+    """Sets a value and reads it, with a process for each."""
+    number = 0
+    while not stopped.is_set():
+        number += 1
+        ending = run("set", f"userDefaults/{me}", f"{number}")
+        if ending.returncode:
+            violate(me, "set", ending.stderr.decode())
+            continue
+        ending = run("get", f"userDefaults/{me}")
+        if ending.stdout.decode() != f"{number}":
+            violate(me, "get", ending.stdout, number, ending.stderr.decode())
+    finished[me] = {me: f"{number}".encode()}
+
+
+def creator(me):
+    """Creates a value that must not be there, finds that it cannot be created again, and removes it."""
+    while not stopped.is_set():
+        for words, status in (("set", "--create"), 0), (("set", "--create"), 2), (("rm",), 0), (("exists",), 1):
+            ending = run(*words, f"userDefaults/{me}", *(["1"] if words[0] == "set" else []))
+            if ending.returncode != status:
+                violate(me, words, ending.returncode, ending.stderr.decode())
+    run("rm", f"userDefaults/{me}")
+    finished[me] = {}
+
+
+def batch(me):
+    """Sets three values at once, which a reader finds equal."""
+    number = 0
+    while not stopped.is_set():
+        number += 1
+        changes = {f"userDefaults/{me}-{part}": {"$text": f"{number}"} for part in "abc"}
+        ending = run("import", "/dev/stdin", input=json.dumps({"$addresses": changes}).encode())
+        if ending.returncode:
+            violate(me, "import", ending.stderr.decode())
+            continue
+        found = [run("get", address).stdout for address in changes]
+        if found != [f"{number}".encode()] * 3:
+            violate(me, found, number)
+    finished[me] = {f"{me}-{part}": f"{number}".encode() for part in "abc"}
+
+
+def switch(chance):
+    """Switches to another store; returns how long writers were held, in milliseconds, if it was not killed."""
+    store = chance.choice(STORES)
+    process = subprocess.Popen(
+        ["ld-host", "store", "switch", "userDefaults", store, "--unseal", "--json"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if chance.randrange(100) < KILLS:
+        time.sleep(chance.random() / 4)
+        process.kill()
+        process.communicate()
+        return None
+    output, errors = process.communicate()
+    if process.returncode:
+        return violate("switch to", store, process.returncode, errors.decode(), output.decode())
+    return json.loads(output).get("heldMilliseconds")
+
+
+def main():
+    works = [(pipe, 3), (command, 1), (creator, 1), (batch, 1)]
+    threads = [
+        threading.Thread(target=work, args=(f"{work.__name__}{number}",)) for work, count in works for number in range(count)
+    ]
+    apps = [
+        subprocess.Popen([os.environ["BIN"] + "/migration-exercise", "count", str(COUNTS)], stderr=subprocess.PIPE)
+        for _ in range(2 if COUNTS else 0)
+    ]
+    for thread in threads:
+        thread.start()
+    chance = random.Random(SEED)
+    held = []
+    for _ in range(SWITCHES):
+        if stopped.is_set():
+            break
+        time.sleep(chance.random() / 20)
+        held.append(switch(chance))
+    for app in apps:
+        errors = app.communicate()[1]
+        if app.returncode or errors:
+            violate("count", app.returncode, errors.decode())
+    stopped.set()
+    for thread in threads:
+        thread.join()
+    run("ls")
+    if COUNTS and run("get", "userDefaults:count/counter").stdout != f"{2 * COUNTS}".encode():
+        violate("counter", run("get", "userDefaults:count/counter").stdout, 2 * COUNTS)
+    expected = {name: value for model in finished.values() for name, value in model.items()}
+    for name, value in expected.items():
+        found = run("get", f"userDefaults/{name}").stdout
+        if found != value:
+            violate("at the end", name, found, value)
+    listed = run("ls", "userDefaults").stdout.decode().split()
+    if len(listed) != len(set(listed)) or {f"userDefaults/{name}" for name in expected} != {
+        address for address in listed if not address.startswith("userDefaults:")
+    }:
+        violate("listed", sorted(set(listed) ^ {f"userDefaults/{name}" for name in expected}))
+    left = run("doctor").stdout.decode()
+    if "!!" in left:
+        violate("doctor", left[left.index("!!") :])
+    for violation in violations:
+        print(violation)
+    known = sorted(time for time in held if time is not None)
+    if known:
+        print(f"held for {known[len(known) // 2]:.0f} ms, at most {known[-1]:.0f} ms", file=sys.stderr)
+    print(f"{len(held)} switches")
+
+
+main()
