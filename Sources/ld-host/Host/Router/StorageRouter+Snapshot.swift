@@ -186,10 +186,12 @@ extension StorageRouter {
 
 extension StorageRouter {
     /// How the host handles interrupted work.
-    static func recovery(_ snapshot: RouterSnapshot) -> JournalRecovery {
+    private func recovery(_ snapshot: RouterSnapshot) -> JournalRecovery {
         JournalRecovery([
             ResealIntent.kind: .onDemand, CopyIntent.kind: .onDemand,
-            SwitchIntent.kind: .atOpen { try StoreSwitch.recover($0, snapshot) },
+            SwitchIntent.kind: .atOpen { intent in
+                try StoreSwitch.recover(intent) { () throws(StorageError) in try self.follow() }
+            },
             BatchIntent.kind: .atOpen { try BatchRecovery(snapshot: snapshot).recover($0) },
         ])
     }
@@ -203,7 +205,7 @@ extension StorageRouter {
 
     private func recover(_ snapshot: RouterSnapshot, _ folder: String) {
         do throws(StorageError) {
-            let report = try IntentJournal(folder: folder).recover(with: Self.recovery(snapshot))
+            let report = try IntentJournal(folder: folder).recover(with: recovery(snapshot))
             for failure in report.failures {
                 snapshot.log(.warning, "journal", "'\(failure.intent.subject)' is incomplete: \(failure.error.message)")
             }

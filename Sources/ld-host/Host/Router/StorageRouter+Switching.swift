@@ -51,48 +51,54 @@ extension StorageRouter {
             var run = try StoreSwitch(snapshot, domains, to: destination, progress: progress)
             if run.isDone { return run.report }
             try run.check(overwriting: overwriting, unsealing: unsealing)
-            try configuration.map(domains, to: store, flags: flags, planOnly: true) {
-                (next, former) throws(StorageError) in
-                try Self.check(next, former, domains, store)
-            }
             if planOnly {
+                try configuration.map(domains, to: store, flags: flags, planOnly: true) {
+                    (next, former) throws(StorageError) in
+                    try Self.check(next, former, run.report)
+                }
                 try run.plan(keepingSource: keepingSource)
                 return run.report
             }
-            try run.run(keepingSource: keepingSource, holdingAtMost: limit) { (last) throws(StorageError) in
+            let report = run.report
+            try run.run(keepingSource: keepingSource, holdingAtMost: limit) { (bring) throws(StorageError) in
                 try configuration.map(domains, to: store, flags: flags) { (next, former) throws(StorageError) in
-                    // Others may have changed the file since.
-                    try Self.requireDecisive(next, domains, store)
-                    try last()
+                    try Self.check(next, former, report)
+                    try bring()
                 }
             } isCommitted: {
                 let routes = try? configuration.readAgain()?.settings().routes
                 return routes.map { routes in domains.allSatisfy { routes[$0]?.store.name == store } }
+            } current: { () throws(StorageError) in
+                try self.follow()
             }
             return run.report
         }
     }
 
-    /// Refuses a line of configuration that would not decide, or with which the store could not be used.
+    /// Refuses a line of configuration that would not decide, or with which the store could not be used, and a switch
+    /// from a store that does not serve any more.
     private static func check(
-        _ next: HostConfiguration, _ former: HostConfiguration, _ domains: [String], _ store: String
+        _ next: HostConfiguration, _ former: HostConfiguration, _ report: StoreSwitchReport
     ) throws(StorageError) {
-        try requireDecisive(next, domains, store)
+        let (before, after) = (try former.settings().routes, try next.settings().routes)
+        for part in report.parts {
+            for domain in part.domains {
+                guard before[domain]?.store.name == part.from else {
+                    throw StorageError(
+                        .busy,
+                        "'\(domain)' is served by '\(before[domain]?.store.name ?? "")' since a moment ago; nothing was "
+                            + "changed", hint: "try again")
+                }
+                guard let route = after[domain], route.store.name != report.to else { continue }
+                throw StorageError(
+                    .invalidConfiguration,
+                    "'\(domain)' is mapped to '\(route.store.name)' by \(route.origin), which counts more than the file "
+                        + "that would be changed; nothing was changed",
+                    hint: "change it there, or name the file with --config")
+            }
+        }
         if let refusal = ConfigurationTrial(next, insteadOf: former).refusals.first {
             throw StorageError(.invalidConfiguration, "\(refusal.text); nothing was changed", hint: refusal.hint)
-        }
-    }
-
-    private static func requireDecisive(
-        _ next: HostConfiguration, _ domains: [String], _ store: String
-    ) throws(StorageError) {
-        let routes = try next.settings().routes
-        for domain in domains where routes[domain]?.store.name != store {
-            throw StorageError(
-                .invalidConfiguration,
-                "'\(domain)' is mapped to '\(routes[domain]?.store.name ?? "")' by \(routes[domain]?.origin ?? "code"), "
-                    + "which counts more than the file that would be changed; nothing was changed",
-                hint: "change it there, or name the file with --config")
         }
     }
 }

@@ -142,7 +142,7 @@ public final class StorageRouter: StorageProviding, Sendable {
     /// The snapshot for what the configuration files say now.
     ///
     /// - Throws: Why they cannot be read, or are not valid; the next call tries again.
-    private func follow() throws(StorageError) -> RouterSnapshot {
+    func follow() throws(StorageError) -> RouterSnapshot {
         // The first of several callers looks; the others wait for the lock and find it done. Two snapshots could have
         // two stores, if one of them is being opened.
         try following.withLock { (_) throws(StorageError) in try look() }

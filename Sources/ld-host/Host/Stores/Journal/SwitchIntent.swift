@@ -11,14 +11,14 @@ package struct SwitchIntent: Codable {
     package struct Part: Codable {
         package let from: String
         package let domains: [String]
+        /// The latest time of a value that was brought over, by the store's clock, once all were. What the store has of
+        /// a later time was changed by somebody who does not follow. In nanoseconds since 1970 UTC.
+        package var latest: Int64?
     }
 
-    package let parts: [Part]
+    package var parts: [Part]
     package let to: String
     package let keepsSource: Bool
-    /// When the last change was brought over, in nanoseconds since 1970 UTC by this machine's clock; what the former
-    /// stores have of a later time was changed by somebody who does not follow.
-    package var cut: Int64?
 
     package init(parts: [(from: String, domains: [String])], to: String, keepsSource: Bool) {
         self.parts = parts.map { Part(from: $0.from, domains: $0.domains) }

@@ -16,7 +16,7 @@ package import LocalDataAPI
 /// router. Every call may wait.
 package struct StoreSwitch {
     private let snapshot: RouterSnapshot
-    private let parts: [SwitchedPart]
+    private var parts: [SwitchedPart]
     private let progress: @Sendable (StepProgress) -> Void
     package private(set) var report: StoreSwitchReport
 
@@ -121,13 +121,16 @@ package struct StoreSwitch {
     ///
     /// - Parameters:
     ///   - limit: How long writers may be held.
-    ///   - commit: Changes the line of configuration; calls its argument right before.
+    ///   - commit: Changes the line of configuration, whose file nobody else changes meanwhile. Calls its argument,
+    ///     which brings the values over, right before that.
     ///   - isCommitted: Whether the line is changed; `nil` if that cannot be found out.
+    ///   - current: The snapshot for what the configuration says now.
     /// - Throws: `busy` if others switch, or writers do not end in time; the error of a failed step. Then nothing has
     ///   changed, or the message says that only the removal of the former values failed.
     package mutating func run(
         keepingSource: Bool, holdingAtMost limit: Duration,
-        _ commit: (_ last: () throws(StorageError) -> Void) throws(StorageError) -> Void, isCommitted: () -> Bool?
+        _ commit: (_ bring: () throws(StorageError) -> Void) throws(StorageError) -> Void, isCommitted: () -> Bool?,
+        current: () throws(StorageError) -> RouterSnapshot
     ) throws(StorageError) {
         let gate = SwitchGate.ofUser
         guard gate.isShared else {
@@ -136,40 +139,49 @@ package struct StoreSwitch {
                 hint: "mount a file system on /dev/shm that this user can write to")
         }
         let keeper = try gate.keep(within: Self.patience)
+        // Nobody else switches until this has removed the former values.
+        defer { keeper.open() }
+        try Self.settleInterrupted(try current())
         var entry = SwitchIntent(
             parts: report.parts.map { ($0.from, $0.domains) }, to: report.to, keepsSource: keepingSource)
         let intent = try IntentJournal(folder: snapshot.settings.folders.journal).begin(
             kind: SwitchIntent.kind, subject: entry.subject, payload: try entry.encoded())
-        var isDecided = false
+        var (hasBegun, isDecided) = (false, false)
         do throws(StorageError) {
-            var log = try ChangeLog.ofUser.begin()
-            guard keeper.track(within: Self.patience) else { throw SwitchGate.tooSlow(Self.patience) }
-            try removeFormer()
-            try copyAll()
-            try follow(&log, keeper)
             var began = ContinuousClock.now
-            // Before the gate: whoever has it changes stores.
-            let sync = try SyncDevice.lock(snapshot.settings.folders).hold()
             try commit { () throws(StorageError) in
-                began = .now
-                guard keeper.close(within: limit) else { throw SwitchGate.tooSlow(limit) }
-                try keeper.working { () throws(StorageError) in
-                    // What a killed program had decided belongs to the former stores.
-                    BatchRecovery(snapshot: snapshot).recoverAndSettle()
-                    try bring(try log.next())
-                    try noteMoves()
-                    entry.cut = Moment.now
-                    try intent.update(payload: try entry.encoded())
+                hasBegun = true
+                var log = try ChangeLog.ofUser.begin()
+                guard keeper.track(within: Self.patience) else { throw SwitchGate.tooSlow(Self.patience) }
+                try removeFormer()
+                try copyAll()
+                try follow(&log, keeper)
+                // Before the gate is closed: whoever has it changes stores.
+                try SyncDevice.lock(snapshot.settings.folders).exclusive { (_) throws(StorageError) in
+                    began = .now
+                    guard keeper.close(within: limit) else { throw SwitchGate.tooSlow(limit) }
+                    try keeper.working { () throws(StorageError) in
+                        // What a killed program had decided belongs to the former stores.
+                        BatchRecovery(snapshot: snapshot).recoverAndSettle()
+                        try bring(try log.next())
+                        try noteMoves()
+                        for (index, part) in parts.enumerated() { entry.parts[index].latest = part.latest }
+                        try intent.update(payload: try entry.encoded())
+                    }
                 }
                 guard ContinuousClock.now - began < limit else { throw SwitchGate.tooSlow(limit) }
                 isDecided = true
             }
             keeper.open()
-            _ = consume sync
             let held = (ContinuousClock.now - began).components
             report.heldMilliseconds = Double(held.seconds) * 1e3 + Double(held.attoseconds) / 1e15
         } catch {
             keeper.open()
+            // Otherwise the destination may serve by now, and has others' values.
+            guard hasBegun else {
+                try? intent.finish()
+                throw error
+            }
             // If it is not known whether the line was written, the next program looks.
             if !isDecided || isCommitted() == false, (try? undo()) != nil { try? intent.finish() }
             throw error
@@ -192,15 +204,15 @@ package struct StoreSwitch {
     private func removeFormer() throws(StorageError) { for part in parts { try part.removeCopies() } }
 
     private mutating func copyAll() throws(StorageError) {
-        for (index, part) in parts.enumerated() {
-            report.parts[index].copied = try part.bringAll { [progress] done, total in
+        for index in parts.indices {
+            report.parts[index].copied = try parts[index].bringAll { [progress] done, total in
                 progress(StepProgress(step: "copying", done: done, total: total))
             }
         }
     }
 
     /// Brings over what programs change, until that is little.
-    private func follow(
+    private mutating func follow(
         _ log: inout ChangeLog.Reader, _ keeper: borrowing SwitchGate.Keeper
     ) throws(StorageError) {
         for _ in 0..<Self.rounds {
@@ -212,10 +224,10 @@ package struct StoreSwitch {
         }
     }
 
-    private func bring(_ changes: Set<ChangeLog.Entry>) throws(StorageError) {
-        for part in parts {
+    private mutating func bring(_ changes: Set<ChangeLog.Entry>) throws(StorageError) {
+        for (index, part) in parts.enumerated() {
             let addresses = changes.filter { $0.store == part.identity && part.concerns($0.address) }.map(\.address)
-            try part.bring(addresses.sorted { ("\($0.place)", $0.name) < ("\($1.place)", $1.name) })
+            try parts[index].bring(addresses.sorted { ("\($0.place)", $0.name) < ("\($1.place)", $1.name) })
         }
     }
 
@@ -226,11 +238,11 @@ package struct StoreSwitch {
         try moved.save()
     }
 
-    private func undo() throws(StorageError) { for part in parts { try part.removeCopies() } }
+    private func undo() throws(StorageError) { for part in parts { try part.undo() } }
 
     private mutating func removeSources(_ entry: SwitchIntent) throws(StorageError) {
         for (index, part) in parts.enumerated() {
-            let (removed, changed) = try part.removeSource(after: entry.cut) { [progress] done, total in
+            let (removed, changed) = try part.removeSource(after: entry.parts[index].latest) { [progress] done, total in
                 progress(StepProgress(step: "removing", done: done, total: total))
             }
             report.parts[index].removed = removed
@@ -245,26 +257,48 @@ package struct StoreSwitch {
 }
 
 extension StoreSwitch {
-    /// Finishes or undoes a switch whose process has ended.
-    package static func recover(_ intent: Intent, _ snapshot: RouterSnapshot) throws(StorageError) {
+    /// Finishes or undoes a switch whose process has ended, while nobody else switches.
+    ///
+    /// - Parameter current: The snapshot for what the configuration says now.
+    package static func recover(
+        _ intent: Intent, _ current: () throws(StorageError) -> RouterSnapshot
+    ) throws(StorageError) {
+        let keeper = try SwitchGate.ofUser.keep(within: patience)
+        defer { keeper.open() }
+        try settle(intent, try current())
+    }
+
+    /// Finishes or undoes all switches whose processes have ended, before another one begins.
+    private static func settleInterrupted(_ snapshot: RouterSnapshot) throws(StorageError) {
+        let journal = try IntentJournal(folder: snapshot.settings.folders.journal)
+        for pending in try journal.pending(kind: SwitchIntent.kind) where pending.state == .interrupted {
+            // A program that has just begun may be faster.
+            guard let intent = try? journal.adopt(pending.id) else { continue }
+            try settle(intent, snapshot)
+            try intent.finish()
+        }
+    }
+
+    private static func settle(_ intent: Intent, _ snapshot: RouterSnapshot) throws(StorageError) {
         let entry = try SwitchIntent(intent.payload, of: intent.id)
+        let history = RouteHistory(snapshot.settings.folders)
         let destination = try snapshot.slotOrComponent(entry.to).openIfNeeded()
         for part in entry.parts {
             let source = try snapshot.slotOrComponent(part.from).openIfNeeded()
             let switched = try SwitchedPart(snapshot, from: source, to: destination, domains: part.domains)
             let serving = Set(part.domains.map { snapshot.settings.routes[$0]?.store.name })
             if serving == [part.from] {
+                try switched.undo()
+            } else if part.latest == nil, !serving.contains(entry.to) {
+                // Another store was switched to since, and this one has only copies.
                 try switched.removeCopies()
-            } else if serving == [entry.to] {
-                guard !entry.keepsSource else { continue }
-                let left = try switched.removeSource(after: entry.cut) { _, _ in }
-                guard left.changed.isEmpty else { continue }
-                try RouteHistory(snapshot.settings.folders).emptied(part.from, of: part.domains)
-            } else {
-                throw StorageError(
-                    .busy, "\(entry.subject) was interrupted, and the configuration was changed since",
-                    hint: "see what each store has: ld-host store copy \(part.from) \(entry.to) --plan")
+            } else if serving == [entry.to], entry.keepsSource {
+                try history.acknowledge(part.domains, in: part.from)
+            } else if serving == [entry.to], let latest = part.latest {
+                let left = try switched.removeSource(after: latest) { _, _ in }
+                if left.changed.isEmpty { try history.emptied(part.from, of: part.domains) }
             }
+            // Otherwise somebody has changed the line, and what either store has is left to him.
         }
     }
 }

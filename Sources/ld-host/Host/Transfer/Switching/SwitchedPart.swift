@@ -10,6 +10,8 @@ internal import LocalDataAPI
 struct SwitchedPart {
     let copy: StoreCopy
     private let snapshot: RouterSnapshot
+    /// The latest time of a value that was brought over, by the source's clock; 0 before the first.
+    private(set) var latest: Int64 = 0
 
     init(
         _ snapshot: RouterSnapshot, from source: OpenStore, to destination: OpenStore, domains: [String]
@@ -38,14 +40,14 @@ struct SwitchedPart {
     /// Copies all values.
     ///
     /// - Returns: How many there are.
-    func bringAll(_ progress: (Int, Int) -> Void) throws(StorageError) -> Int {
+    mutating func bringAll(_ progress: (Int, Int) -> Void) throws(StorageError) -> Int {
         let addresses = try copy.addresses()
         try bring(addresses) { progress($0, addresses.count) }
         return addresses.count
     }
 
     /// Makes the destination have what the source has at some addresses: a value, or none.
-    func bring(_ addresses: [StorageAddress], _ progress: (Int) -> Void = { _ in }) throws(StorageError) {
+    mutating func bring(_ addresses: [StorageAddress], _ progress: (Int) -> Void = { _ in }) throws(StorageError) {
         var done = 0
         while done < addresses.count {
             let step = Array(addresses[done...].prefix { $0.place == addresses[done].place }.prefix(copy.mostValues))
@@ -61,7 +63,7 @@ struct SwitchedPart {
     /// Copies many small values in one change of the destination.
     ///
     /// - Returns: Whether each of the first ones is done; at least one.
-    private func move(_ addresses: [StorageAddress]) throws(StorageError) -> [Bool] {
+    private mutating func move(_ addresses: [StorageAddress]) throws(StorageError) -> [Bool] {
         guard let place = addresses.first?.place else { return [] }
         let outcomes = try MovingStep(to: AtomicScope(place, in: copy.destination)).move(addresses) {
             (address, view) throws(StorageError) in
@@ -74,15 +76,19 @@ struct SwitchedPart {
             return MovingStep.Item(to: target, data, kept: attributes)
         } _: { (address, item) throws(StorageError) in
             _ = try copy.verified(address, item.target, StableHash.of(item.data), writtenAt: item.kept)
-            return true
+            return item.kept.modified ?? 0
         }
-        return outcomes.map { $0 ?? false }
+        for case let time? in outcomes { latest = max(latest, time) }
+        return outcomes.map { $0 != nil }
     }
 
-    private func bring(_ address: StorageAddress) throws(StorageError) {
+    private mutating func bring(_ address: StorageAddress) throws(StorageError) {
         for _ in 0..<MoveLimits.attempts {
             switch try copy.copy(address, replacing: .anything) {
-            case .copied, .removed: return
+            case .copied, .removed:
+                let time = try copy.value(at: address, in: copy.source).attributes()?.modified
+                latest = max(latest, time ?? 0)
+                return
             case .changed: continue
             case .gone:
                 // If it has come back meanwhile, that is another change.
@@ -97,21 +103,19 @@ struct SwitchedPart {
 
     /// Removes what the source has of the domains.
     ///
-    /// - Parameter cut: A later value stays: somebody changed it who does not follow.
+    /// - Parameter latest: The latest time of what was brought over. A later value stays: somebody changed it who does
+    ///   not follow.
     /// - Returns: How many were removed, and which were changed.
     func removeSource(
-        after cut: Int64?, _ progress: (Int, Int) -> Void
+        after latest: Int64?, _ progress: (Int, Int) -> Void
     ) throws(StorageError) -> (removed: Int, changed: [StorageAddress]) {
         let addresses = try copy.addresses().filter { copy.domains.contains($0.place.domain) }
         var (removed, changed) = (0, [StorageAddress]())
         for (index, address) in addresses.enumerated() {
             let from = try copy.value(at: address, in: copy.source)
             let isRemoved = try from.remove(in: copy.source) { () throws(StorageError) in
-                // Another machine has a clock of its own.
-                guard copy.source.store.properties.latency == .disk, let cut,
-                    let modified = try from.attributes()?.modified
-                else { return true }
-                return modified <= cut
+                guard let latest, let modified = try from.attributes()?.modified else { return true }
+                return modified <= latest
             }
             if isRemoved { removed += 1 } else if try from.store.exists(from.handle) { changed.append(address) }
             progress(index + 1, addresses.count)
@@ -119,7 +123,19 @@ struct SwitchedPart {
         return (removed, changed)
     }
 
-    /// Removes what a switch that is undone has copied.
+    /// Removes what a switch that is undone has copied, and lets sync know that the values are where they were.
+    func undo() throws(StorageError) {
+        try removeCopies()
+        let folders = snapshot.settings.folders
+        guard try !MovedDomains(folders).moves.isEmpty else { return }
+        try SyncDevice.lock(folders).exclusive { (_) throws(StorageError) in
+            var moved = try MovedDomains(folders)
+            moved.bring(Set(copy.domains), to: copy.source)
+            try moved.save()
+        }
+    }
+
+    /// Removes what the destination has of the domains.
     func removeCopies() throws(StorageError) {
         for address in try arrived() {
             let target = try copy.value(at: address, in: copy.destination)
