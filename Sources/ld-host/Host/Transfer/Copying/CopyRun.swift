@@ -59,6 +59,8 @@ package struct CopyRun {
                 case .different: try noteDifferent(address)
                 }
             } catch {
+                // Its owner has removed it while it was being read.
+                if error.code == .notFound { continue }
                 guard [.cannotOpen, .corrupt].contains(error.code) else { throw error }
                 report.failures["\(address)"] = error.message
             }
@@ -158,6 +160,8 @@ package struct CopyRun {
             case .changed: report.changed.append("\(address)")
             }
         } catch {
+            // As above.
+            if error.code == .notFound { return }
             guard error.code == .cannotOpen || error.code == .corrupt else { throw error }
             report.failures["\(address)"] = error.message
         }

@@ -84,21 +84,31 @@ struct SwitchedPart {
 
     private mutating func bring(_ address: StorageAddress) throws(StorageError) {
         for _ in 0..<MoveLimits.attempts {
-            switch try copy.copy(address, replacing: .anything) {
-            case .copied, .removed:
-                let time = try copy.value(at: address, in: copy.source).attributes()?.modified
-                latest = max(latest, time ?? 0)
-                return
-            case .changed: continue
-            case .gone:
-                // If it has come back meanwhile, that is another change.
-                let target = try copy.value(at: address, in: copy.destination)
-                _ = try target.store.remove(target.handle)
-                return
+            do throws(StorageError) {
+                if try bringOnce(address) { return }
+            } catch {
+                // It was removed while it was being read.
+                guard error.code == .notFound else { throw error }
             }
         }
         throw StorageError(
             .busy, "'\(address)' was changed again and again, so it could not be copied", hint: "try again")
+    }
+
+    /// - Returns: Whether the destination has what the source had; if not, another process intervened.
+    private mutating func bringOnce(_ address: StorageAddress) throws(StorageError) -> Bool {
+        switch try copy.copy(address, replacing: .anything) {
+        case .copied, .removed:
+            let time = try copy.value(at: address, in: copy.source).attributes()?.modified
+            latest = max(latest, time ?? 0)
+            return true
+        case .changed: return false
+        case .gone:
+            // If it has come back meanwhile, that is another change.
+            let target = try copy.value(at: address, in: copy.destination)
+            _ = try target.store.remove(target.handle)
+            return true
+        }
     }
 
     /// Removes what the source has of the domains.
