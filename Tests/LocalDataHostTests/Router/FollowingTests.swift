@@ -229,8 +229,8 @@ import Testing
         let (first, second) = (ConfigurationPage(SharedPage(in: folder)), ConfigurationPage(SharedPage(in: folder)))
         first.note("/a")
         #expect(first.number == 1 && second.number == 1)
-        // Whoever sees the same state of a file does not count it again. Whoever changes it does: the other may not
-        // have counted it yet.
+        // The same state of a file is not counted again by another program that sees it. One that changes the file
+        // counts it: the other may not have yet.
         second.noteSeen("/a")
         #expect(first.number == 1)
         second.note("/a")

@@ -33,7 +33,7 @@ package final class StoreSealing: Sendable {
         ring = KeyRing(
             name: "the key ring of store '\(source.store)'", headerName: nil, file: file, keyLength: keyLength,
             crypto: source.crypto,
-            // Whoever holds the ring's lock may read the ring, write it, and store a value meanwhile.
+            // The holder of the ring's lock may read the ring, write it, and store a value meanwhile.
             patience: max(.seconds(30), timeout * 3),
             storage: KeyRing.Storage(
                 isLasting: store.properties.isDurable || store.properties.isShared, in: store,

@@ -35,7 +35,7 @@ package struct ConfigurationPage: Sendable {
     /// Notes that something may have changed that no file shows.
     func noteAnything() { content.pointee.number.add(1, ordering: .acquiringAndReleasing) }
 
-    /// Notes that somebody has changed a file; once for each state of the file, whoever sees it.
+    /// Notes that somebody has changed a file; once for each state of the file, however many programs see it.
     func noteSeen(_ file: String) {
         let mark = Self.mark(of: file)
         guard content.pointee.mark.exchange(mark, ordering: .acquiringAndReleasing) != mark else { return }

@@ -1,3 +1,4 @@
+internal import DurableFiles
 internal import Glibc
 package import LocalDataAPI
 internal import Synchronization
@@ -5,10 +6,10 @@ internal import Synchronization
 /// Holds the writers of all programs of a user for the moment in which a domain goes over to another store.
 ///
 /// Every change of a store passes it, and costs two additions to memory that other programs seldom touch. A program has
-/// a slot of the shared page with the numbers of its changes that are under way. Whoever switches a store first lets
-/// all writers note what they change (`track`), later closes the gate and waits for those inside (`close`), and opens
-/// it. What a killed program has left of this counts for nothing: each slot, and the place of the one who switches, is
-/// a lock of the page's file that ends with its process.
+/// a slot of the shared page with the numbers of its changes that are under way. The process that switches a store
+/// first lets all writers note what they change (`track`), later closes the gate and waits for those inside (`close`),
+/// and opens it. What a killed program has left of this counts for nothing: each slot, and the place of the process
+/// that switches, is a lock of the page's file that ends with its process.
 ///
 /// The numbers are kept twice: changes that begin from one step of the gate on are counted apart from those before it,
 /// so that the wait for the former ones ends although others come.
@@ -160,7 +161,7 @@ extension SwitchGate {
         let step = Step(word: head.pointee.word.load(ordering: .acquiring))
         guard step.mode != .closed else { return nil }
         slot.pointee.add(1, parity: step.parity)
-        // Whoever moves the gate reads the slots after that: one of the two sees the other.
+        // The keeper reads the slots after it has moved the gate: one of the two sees the other.
         if head.pointee.word.load(ordering: .sequentiallyConsistent) == step.word {
             return Pass(parity: step.parity, isTracked: step.mode == .tracked)
         }
@@ -170,25 +171,24 @@ extension SwitchGate {
 
     private func enterSlowly() throws(StorageError) -> Pass {
         let slot = try claimedSlot()
-        var waited = 0
+        let start = ContinuousClock.now
+        var pause = LockPause(from: 50, to: 1000)
         while true {
             if let pass = enter(slot) { return pass }
-            let step = Step(word: head.pointee.word.load(ordering: .acquiring))
-            if waited % 25 == 24 { openIfLeft() }
-            guard waited < Self.mostPauses else {
+            openIfLeft()
+            guard ContinuousClock.now - start < Self.patience else {
                 throw StorageError(
                     .busy,
                     "process \(head.pointee.owner.load(ordering: .relaxed)) is switching a store, and has held back "
-                        + "changes for \(Self.mostPauses / 5000) seconds",
+                        + "changes for \(Self.patience)",
                     hint: "let it continue, or end it; then try again")
             }
-            if step.mode == .closed { usleep(200) }
-            waited += 1
+            if Step(word: head.pointee.word.load(ordering: .acquiring)).mode == .closed { pause.take() }
         }
     }
 
-    /// How often a writer looks at a closed gate, every 200 us.
-    private static let mostPauses = 50_000
+    /// How long a writer waits at a closed gate.
+    private static let patience = Duration.seconds(10)
 
     /// Opens the gate if the process that moved it is gone.
     ///
@@ -280,13 +280,14 @@ extension SwitchGate {
     /// - Throws: `busy` if that takes longer.
     package func keep(within limit: Duration) throws(StorageError) -> Keeper {
         let end = ContinuousClock.now + limit
+        var pause = LockPause(from: 100, to: 20_000)
         while !take() {
             guard ContinuousClock.now < end else {
                 throw StorageError(
                     .busy, "process \(head.pointee.owner.load(ordering: .relaxed)) is switching a store",
                     hint: "wait until it is done")
             }
-            usleep(5000)
+            pause.take()
         }
         head.pointee.owner.store(getpid(), ordering: .relaxed)
         let keeper = Keeper(gate: self)
@@ -312,7 +313,7 @@ extension SwitchGate {
     @discardableResult
     private func step(to mode: Mode) -> Step {
         let former = Step(word: head.pointee.word.load(ordering: .acquiring))
-        // Only the keeper moves it, and whoever opens it after a killed one.
+        // Only the keeper moves it, and the writer that opens it after a killed one.
         head.pointee.word.store(former.next(mode).word, ordering: .sequentiallyConsistent)
         return former
     }
@@ -320,11 +321,10 @@ extension SwitchGate {
     private func move(to mode: Mode, within limit: Duration) -> Bool {
         let former = step(to: mode)
         let end = ContinuousClock.now + limit
-        var pause: UInt32 = 10
+        var pause = LockPause(from: 10, to: 1000)
         while hasWriters(of: former) {
             guard ContinuousClock.now < end else { return false }
-            usleep(pause)
-            pause = min(pause * 2, 1000)
+            pause.take()
         }
         return true
     }

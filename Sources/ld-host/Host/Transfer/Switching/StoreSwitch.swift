@@ -10,7 +10,7 @@ package import LocalDataAPI
 /// The order of steps: let all writers note what they change; copy every value; copy what was noted, until that is
 /// little; hold the writers, and copy the rest; change the line of configuration; let the writers go on, who follow it;
 /// remove the values from the former store. Readers are never held: until the line is changed the former store is
-/// right, and afterwards the new one; whoever misses a value in the former one looks at the line again.
+/// right, and afterwards the new one; a read that misses a value in the former one looks at the line again.
 ///
 /// Killed before the line is changed, it is undone, and after that it is finished, by the next program that opens the
 /// router. Every call may wait.
@@ -156,7 +156,7 @@ package struct StoreSwitch {
                 try removeFormer()
                 try copyAll()
                 try follow(&log, keeper)
-                // Before the gate is closed: whoever has it changes stores.
+                // Before the gate is closed: the process that has it changes stores.
                 try SyncDevice.lock(snapshot.settings.folders).exclusive { (_) throws(StorageError) in
                     began = .now
                     guard keeper.close(within: limit) else { throw SwitchGate.tooSlow(limit) }
