@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import LocalDataAPI
 import Synchronization
 import TestSupport
@@ -119,6 +120,58 @@ import Testing
         #expect(try await files.router("domains.userDefaults=two").get(key) == "other")
         _ = try await router.switchStore(of: ["userDefaults"], to: "two", overwriting: true)
         #expect(try await router.get(key) == "v")
+    }
+
+    @Test("a switch back that is refused leaves values in the former store as what they are")
+    func refusedBack() async throws {
+        let files = try Files()
+        defer { files.fixture.remove() }
+        let router = try files.router()
+        try await router.set("v", for: key)
+        _ = try HostConfiguration.load(flags: files.flags)
+            .change("domains.userDefaults", to: "two", flags: files.flags, besides: { _ in [] })
+        let flagged = try files.router("domains.userDefaults=two")
+        for _ in 0..<2 {
+            await #expect(throws: StorageError.self) {
+                _ = try await flagged.switchStore(of: ["userDefaults"], to: "one", overwriting: true)
+            }
+            let error = await #expect(throws: StorageError.self) { _ = try await router.get(key) }
+            #expect(error?.code == .invalidConfiguration, "\(error as Any)")
+        }
+        let refused = await #expect(throws: StorageError.self) {
+            _ = try await router.switchStore(of: ["userDefaults"], to: "one")
+        }
+        #expect(refused?.code == .conflict && refused?.hint.contains("store copy one two --move") == true)
+        _ = try await router.switchStore(of: ["userDefaults"], to: "one", overwriting: true)
+        #expect(try await !router.exists(key))
+    }
+
+    @Test("a second switch to the same store takes no copies of the first for values that were there before")
+    func second() async throws {
+        let files = try Files()
+        defer { files.fixture.remove() }
+        let (first, second) = (try files.router(), try files.router())
+        for number in 0..<20 { try await first.set("v\(number)", for: textKey("k\(number)")) }
+        _ = try await second.names(in: .userDefaults())
+        let (copying, copies) = AsyncStream.makeStream(of: Void.self)
+        let goesOn = Stop()
+        async let switched = first.switchStore(of: ["userDefaults"], to: "two") { progress in
+            guard progress.step == "copying", progress.done == 10 else { return }
+            copies.yield()
+            while !goesOn.isSet.load(ordering: .relaxed) { usleep(1000) }
+        }
+        for await _ in copying { break }
+        // The first one's copies are underway, and it holds the configuration.
+        let plan = try await second.switchStore(of: ["userDefaults"], to: "two", planOnly: true)
+        #expect(plan.parts.map(\.copied) == [20])
+        let other = Task { try await second.switchStore(of: ["userDefaults"], to: "two") }
+        try await Task.sleep(for: .milliseconds(300))
+        goesOn.isSet.store(true, ordering: .relaxed)
+        #expect(try await switched.isComplete)
+        let error = await #expect(throws: StorageError.self) { _ = try await other.value }
+        #expect(error?.code == .busy, "\(error as Any)")
+        #expect(try await second.names(in: .userDefaults()).count == 20)
+        #expect(try await second.switchStore(of: ["userDefaults"], to: "two").parts.isEmpty)
     }
 
     @Test("tasks that count, set and read lose nothing while the store is switched 20 times", .timeLimit(.minutes(5)))

@@ -50,17 +50,18 @@ extension StorageRouter {
             let destination = try snapshot.slotOrComponent(store).openIfNeeded()
             var run = try StoreSwitch(snapshot, domains, to: destination, progress: progress)
             if run.isDone { return run.report }
-            try run.check(overwriting: overwriting, unsealing: unsealing)
+            try run.check(unsealing: unsealing)
             if planOnly {
                 try configuration.map(domains, to: store, flags: flags, planOnly: true) {
                     (next, former) throws(StorageError) in
                     try Self.check(next, former, run.report)
                 }
-                try run.plan(keepingSource: keepingSource)
+                try run.plan(keepingSource: keepingSource, overwriting: overwriting)
                 return run.report
             }
             let report = run.report
-            try run.run(keepingSource: keepingSource, holdingAtMost: limit) { (bring) throws(StorageError) in
+            try run.run(keepingSource: keepingSource, overwriting: overwriting, holdingAtMost: limit) {
+                (bring) throws(StorageError) in
                 try configuration.map(domains, to: store, flags: flags) { (next, former) throws(StorageError) in
                     try Self.check(next, former, report)
                     try bring()

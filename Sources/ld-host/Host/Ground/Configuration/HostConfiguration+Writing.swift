@@ -127,7 +127,7 @@ extension HostConfiguration {
     ) throws(StorageError) {
         let kind: ConfigurationLayer.Name =
             flags.file != nil ? .flag : locations.namedFile != nil ? .environment : .user
-        try Self.lock(file).exclusive { (_) throws(StorageError) in
+        func rewrite() throws(StorageError) {
             let (old, new) = try making()
             let before = replacing(file, kind, by: old)
             let after = replacing(file, kind, by: new)
@@ -138,13 +138,16 @@ extension HostConfiguration {
             if let problem = problems(after).first(where: { !known.contains("\($0.path) \($0.message)") }) {
                 try refusing(problem, old.value, new.value)
             }
+            try examine(after, before)
+            if planOnly { return }
             // Before the change: a store that is remembered in vain does no harm.
-            if !planOnly, let before = try? before.settings(), let after = try? after.settings() {
+            if let before = try? before.settings(), let after = try? after.settings() {
                 try RouteHistory(after.folders).add(from: before, to: after)
             }
-            try examine(after, before)
-            if !planOnly { try Self.write(new.text, to: Self.target(of: file), keepingMode: true) }
+            try Self.write(new.text, to: Self.target(of: file), keepingMode: true)
         }
+        if planOnly { return try rewrite() }
+        try Self.lock(file).exclusive { (_) throws(StorageError) in try rewrite() }
     }
 
     /// Why a setting cannot be changed: its value is wrong, or lacks another setting, or makes that wrong.

@@ -1,5 +1,5 @@
 package import FoundationEssentials
-internal import HostGround
+package import HostGround
 package import LocalDataAPI
 
 /// The journal's entry of a switch. Whether it is undone or finished is decided by the configuration: if that names the
@@ -47,7 +47,7 @@ package struct SwitchIntent: Codable {
 
     /// The stores that values of a domain are on the way to, or are being removed from: what they have counts for
     /// nothing as long as another one serves the domain.
-    static func stores(of domain: String, _ settings: HostSettings) -> Set<String> {
+    package static func stores(of domain: String, _ settings: HostSettings) -> Set<String> {
         let pending = (try? IntentJournal(folder: settings.folders.journal).pending(kind: kind)) ?? []
         return pending.reduce(into: []) { stores, pending in
             guard let entry = try? SwitchIntent(pending.payload, of: pending.id) else { return }

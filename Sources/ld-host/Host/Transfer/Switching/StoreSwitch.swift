@@ -55,11 +55,9 @@ package struct StoreSwitch {
 
     /// Refuses what cannot be switched while programs run.
     ///
-    /// - Parameters:
-    ///   - overwriting: Whether the values that the destination has of the domains may be lost.
-    ///   - unsealing: Whether the destination may keep values plain that a source seals.
-    /// - Throws: `unsupported`, `securityApplicationFailed`, `conflict`.
-    package func check(overwriting: Bool, unsealing: Bool) throws(StorageError) {
+    /// - Parameter unsealing: Whether the destination may keep values plain that a source seals.
+    /// - Throws: `unsupported`, `securityApplicationFailed`.
+    package func check(unsealing: Bool) throws(StorageError) {
         for part in parts {
             let (source, destination, domains) = (part.copy.source, part.copy.destination, part.copy.domains)
             for open in [source, destination] {
@@ -92,25 +90,42 @@ package struct StoreSwitch {
                     "store '\(destination.name)' would keep values plain that '\(source.name)' seals",
                     hint: "name a store that seals its values; or agree to it with --unseal")
             }
-            let history = RouteHistory(snapshot.settings.folders)
-            let (former, acknowledged) = (history.formerRoutes, history.acknowledged)
-            let others = domains.filter { domain in
-                former[domain]?.contains(destination.name) != true
-                    && !acknowledged.contains(RouteHistory.Left(store: destination.name, domain: domain))
+        }
+    }
+
+    /// Refuses a destination that has values which are not copies of a switch.
+    ///
+    /// - Parameter pending: Whether another switch may be on its way to the destination.
+    private func refuseOthers(pending: Bool) throws(StorageError) {
+        let settings = snapshot.settings
+        let history = RouteHistory(settings.folders)
+        let (former, acknowledged) = (history.formerRoutes, history.acknowledged)
+        for part in parts {
+            let name = part.copy.destination.name
+            let others = part.copy.domains.filter { domain in
+                !acknowledged.contains(RouteHistory.Left(store: name, domain: domain))
+                    && !(pending && SwitchIntent.stores(of: domain, settings).contains(name))
             }
             let there = try part.arrived().filter { others.contains($0.place.domain) }
-            if let first = there.first, !overwriting {
+            guard let first = there.first else { continue }
+            let has = "store '\(name)' has \(there.count.counted("value")) of the domains already, such as '\(first)'"
+            guard former[first.place.domain]?.contains(name) == true else {
                 throw StorageError(
-                    .conflict,
-                    "store '\(destination.name)' has \(there.count.counted("value")) of the domains already, such as "
-                        + "'\(first)', and never served them here",
+                    .conflict, "\(has), and never served them here",
                     hint: "--overwrite replaces and removes them")
             }
+            throw StorageError(
+                .conflict, "\(has), left from when it served them",
+                hint: "move them first: ld-host store copy \(name) \(part.copy.source.name) --move; or --overwrite "
+                    + "replaces and removes them")
         }
     }
 
     /// Counts what would be copied and removed.
-    package mutating func plan(keepingSource: Bool) throws(StorageError) {
+    ///
+    /// - Throws: `conflict` if the destination has other values, and is not `overwriting` them.
+    package mutating func plan(keepingSource: Bool, overwriting: Bool) throws(StorageError) {
+        if !overwriting { try refuseOthers(pending: true) }
         for (index, part) in parts.enumerated() {
             report.parts[index].copied = try part.copy.addresses().count { part.copy.domains.contains($0.place.domain) }
             report.parts[index].removed = keepingSource ? 0 : report.parts[index].copied
@@ -120,15 +135,17 @@ package struct StoreSwitch {
     /// Switches.
     ///
     /// - Parameters:
+    ///   - overwriting: Whether the values that the destination has of the domains may be lost.
     ///   - limit: How long writers may be held.
     ///   - commit: Changes the line of configuration, whose file nobody else changes meanwhile. Calls its argument,
     ///     which brings the values over, right before that.
     ///   - isCommitted: Whether the line is changed; `nil` if that cannot be found out.
     ///   - current: The snapshot for what the configuration says now.
-    /// - Throws: `busy` if others switch, or writers do not end in time; the error of a failed step. Then nothing has
-    ///   changed, or the message says that only the removal of the former values failed.
+    /// - Throws: `busy` if others switch, or writers do not end in time; `conflict` if the destination has values of
+    ///   others; the error of a failed step. Then nothing has changed, or the message says that only the removal of the
+    ///   former values failed.
     package mutating func run(
-        keepingSource: Bool, holdingAtMost limit: Duration,
+        keepingSource: Bool, overwriting: Bool, holdingAtMost limit: Duration,
         _ commit: (_ bring: () throws(StorageError) -> Void) throws(StorageError) -> Void, isCommitted: () -> Bool?,
         current: () throws(StorageError) -> RouterSnapshot
     ) throws(StorageError) {
@@ -144,13 +161,15 @@ package struct StoreSwitch {
         try Self.settleInterrupted(try current())
         var entry = SwitchIntent(
             parts: report.parts.map { ($0.from, $0.domains) }, to: report.to, keepsSource: keepingSource)
-        let intent = try IntentJournal(folder: snapshot.settings.folders.journal).begin(
-            kind: SwitchIntent.kind, subject: entry.subject, payload: try entry.encoded())
-        var (hasBegun, isDecided) = (false, false)
+        var (begun, isDecided) = (Intent?.none, false)
         do throws(StorageError) {
             var began = ContinuousClock.now
             try commit { () throws(StorageError) in
-                hasBegun = true
+                // Not earlier: a switch that others were making meanwhile has values there, too.
+                if !overwriting { try refuseOthers(pending: false) }
+                let intent = try IntentJournal(folder: snapshot.settings.folders.journal).begin(
+                    kind: SwitchIntent.kind, subject: entry.subject, payload: try entry.encoded())
+                begun = intent
                 var log = try ChangeLog.ofUser.begin()
                 guard keeper.track(within: Self.patience) else { throw SwitchGate.tooSlow(Self.patience) }
                 try removeFormer()
@@ -178,12 +197,9 @@ package struct StoreSwitch {
         } catch {
             keeper.open()
             // Otherwise the destination may serve by now, and has others' values.
-            guard hasBegun else {
-                try? intent.finish()
-                throw error
-            }
+            guard let begun else { throw error }
             // If it is not known whether the line was written, the next program looks.
-            if !isDecided || isCommitted() == false, (try? undo()) != nil { try? intent.finish() }
+            if !isDecided || isCommitted() == false, (try? undo()) != nil { try? begun.finish() }
             throw error
         }
         if keepingSource {
@@ -197,7 +213,7 @@ package struct StoreSwitch {
                         + error.message, hint: "the next command removes the rest; see: ld-host doctor")
             }
         }
-        try intent.finish()
+        try begun?.finish()
     }
 
     /// Removes what the destination has of the domains from an earlier time.
