@@ -19,20 +19,23 @@ final class DisturbedHome {
 
     let home: Home
     private let folders: [String]
+    private let disturbedFolders: [String]
     private let library: String
     private let command: (_ variables: [String: String]) throws -> Home.Ending
 
     /// Saves the home's current state as the one before the command.
     ///
     /// - Parameters:
-    /// - folders: The folders to save; calls in them are disturbed.
+    /// - folders: The folders to save.
+    /// - disturbedFolders: Those whose calls are disturbed, if not all of these.
     /// - command: Runs it, with variables for the injector in its environment.
     init(
-        _ home: Home, in folders: [String] = DisturbedHome.all,
+        _ home: Home, in folders: [String] = DisturbedHome.all, disturbing disturbedFolders: [String]? = nil,
         command: @escaping (_ variables: [String: String]) throws -> Home.Ending
     ) throws {
         self.home = home
         self.folders = folders
+        self.disturbedFolders = disturbedFolders ?? folders
         self.command = command
         library = try FaultShim.library.get()
         try shell("mkdir before; for i in \(list); do if test -e $i; then cp -a $i before/$i; fi; done")
@@ -59,7 +62,7 @@ final class DisturbedHome {
     /// Restores the state before, and runs the command with a fault at a point.
     func run(_ point: FaultPoint) throws -> Run {
         try reset()
-        let ending = try injected(["LD_FAULT_AT": String(point.number), "LD_FAULT_MODE": point.mode.rawValue])
+        let ending = try injected(point.variables)
         let calls = try FaultShim.calls(in: log)
         guard calls.count >= point.number else { throw TestFailure("the call was not reached") }
         return Run(
@@ -75,13 +78,18 @@ final class DisturbedHome {
         try home.shell("find \(list) -path '*/.tmp/*' -o -path '*/journal/*' -type f").text.split(separator: "\n")
     }
 
-    private func injected(_ variables: [String: String]) throws -> Home.Ending {
-        let roots = folders.map { "\(home.path)/\($0)" }.joined(separator: ":")
-        return try command(
-            variables.merging(["LD_PRELOAD": library, "LD_FAULT_ROOT": roots, "LD_FAULT_LOG": log]) { $1 })
+    /// The variables with which any program is disturbed here.
+    var injection: [String: String] {
+        let roots = disturbedFolders.map { "\(home.path)/\($0)" }.joined(separator: ":")
+        return ["LD_PRELOAD": library, "LD_FAULT_ROOT": roots, "LD_FAULT_LOG": log]
     }
 
-    private func reset() throws {
+    private func injected(_ variables: [String: String]) throws -> Home.Ending {
+        try command(variables.merging(injection) { $1 })
+    }
+
+    /// Restores the state before.
+    func reset() throws {
         try shell(
             """
             rm -rf \(list) log

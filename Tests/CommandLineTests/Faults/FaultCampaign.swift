@@ -59,8 +59,16 @@ struct FaultPoint: CustomStringConvertible {
     let mode: FaultMode
     /// Which call is hit, from 1.
     let number: Int
+    /// Whether every later call is hit, too, as on a full disk.
+    var lasts = false
 
-    var description: String { "\(mode.rawValue) at call \(number)" }
+    var description: String { "\(mode.rawValue) \(lasts ? "from" : "at") call \(number)\(lasts ? " on" : "")" }
+
+    /// What the injector needs to hit it.
+    var variables: [String: String] {
+        let one = ["LD_FAULT_AT": String(number), "LD_FAULT_MODE": mode.rawValue]
+        return lasts ? one.merging(["LD_FAULT_EVERY": "1"]) { $1 } : one
+    }
 }
 
 /// What happens at the call that is hit; see `Tests/FaultInjection/faultshim.c`.

@@ -30,12 +30,12 @@ final class ServerMigrationBench {
     private let database: ServerDatabase
     private let server: ExerciseServer
 
-    private static let library = Result {
+    static let library = Result {
         try PreloadedLibrary.build("sends", prefix: "sends", in: "CommandLineTests/Programs")
     }
 
     /// A server whose data survives the end of a process, but no power loss.
-    private static let server = Result { try PostgreSQLServer("-c fsync=off -c full_page_writes=off") }
+    static let server = Result { try PostgreSQLServer("-c fsync=off -c full_page_writes=off") }
 
     private static let folders = ["data", "state", "config"]
 
@@ -53,7 +53,7 @@ final class ServerMigrationBench {
                 ExercisePlace.serverVariable: database.uri,
             ])
         _ = try report("prepare")
-        try database.run(Self.keeping)
+        try database.keep()
         try shell("mkdir before; for i in \(Self.list); do if test -e $i; then mv $i before/$i; fi; done")
     }
 
@@ -62,38 +62,9 @@ final class ServerMigrationBench {
 
     /// Restores the state before.
     func reset() throws {
-        try database.run("call before.restore();")
+        try database.restore()
         try shell("rm -rf \(Self.list); cp -a before/. .")
     }
-
-    /// Saves the store's tables, if there are any, and creates a procedure that restores them and ends remaining
-    /// connections.
-    private static let keeping = """
-        create schema before;
-        do $do$ declare name text; begin
-            for name in select tablename from pg_tables where schemaname = 'localdata' loop
-                execute format('create table before.%1$I as table localdata.%1$I', name);
-            end loop;
-            for name in select sequencename from pg_sequences where schemaname = 'localdata' loop
-                execute format('create table before.%1$I as select last_value, is_called from localdata.%1$I', name);
-            end loop;
-        end $do$;
-        create procedure before.restore() language plpgsql as $do$ declare name text; begin
-            perform pg_terminate_backend(pid, 10000) from pg_stat_activity
-                where datname = current_database() and pid <> pg_backend_pid();
-            if to_regclass('before.store') is null then
-                drop schema if exists localdata cascade;
-                return;
-            end if;
-            for name in select tablename from pg_tables where schemaname = 'localdata' loop
-                execute format('truncate localdata.%I', name);
-                execute format('insert into localdata.%1$I overriding system value table before.%1$I', name);
-            end loop;
-            for name in select sequencename from pg_sequences where schemaname = 'localdata' loop
-                execute format('select setval(%L, last_value, is_called) from before.%I', 'localdata.' || name, name);
-            end loop;
-        end $do$;
-        """
 
     /// Runs a command of the program, disturbed at a point if one is given. Returns also the number of messages that it
     /// sent.
