@@ -37,6 +37,26 @@ run ld-host get userDefaults:languages/fin
 echo
 
 echo
+echo "# The store is switched under programs that write and read: no value is missing, none is old."
+worker() {
+    n=0
+    while test -e "$home/running"; do
+        n=$((n + 1))
+        ld-host set "userDefaults/worker$1" $n && test "$(ld-host get "userDefaults/worker$1")" = $n && echo right || echo wrong
+        test "$(ld-host get userDefaults:languages/fin | head -c 1)" = "{" && echo right || echo wrong
+    done > "$home/reads$1"
+}
+touch "$home/running"
+worker 1 & worker 2 &
+sleep 1
+run ld-host store switch userDefaults file
+run ld-host store switch userDefaults sqlite
+rm "$home/running"
+wait
+printf '\n$ sort reads1 reads2 | uniq -c\n'
+sort "$home/reads1" "$home/reads2" | uniq -c
+
+echo
 echo "# Three plugins in one process: the same import, before and after each swap."
 run ld-host demo "$languages"
 printf '\n$ ld-host ls | head -3\n'

@@ -22,5 +22,8 @@ struct DemonstrationTests {
         #expect(lines.contains("7910 languages are in store 'sqlite'"))
         #expect(lines.contains("7910 languages are in store 'file'"))
         #expect(lines.contains("7910 languages are in store 'memory'"))
+        // What the programs read under which the store was switched.
+        #expect(lines.contains { $0.hasSuffix(" right") }, "\(ending.text)")
+        #expect(!lines.contains { $0.hasSuffix(" wrong") }, "\(ending.text)")
     }
 }

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Programs that use a domain while its store is switched: see `Programs/switched_stores.py`. 5,000 switches with
+/// Programs that use a domain while its store is switched: see `Programs/switched_stores.py`. 200 switches; 5,000 with
 /// `LOCALDATA_TORTURE=1`.
 @Suite("Stores that are switched while programs run", .serialized) struct SwitchedStoresTests {
     private func expectNothingLost(_ home: Home, _ stores: String, switches: Int, kills: Int, counts: Int) throws {
@@ -21,15 +21,15 @@ import Testing
     @Test("lose nothing and answer nothing old, with both stores of this machine, plain and sealed")
     func machine() throws {
         try expectNothingLost(
-            Home(), "file sqlite sealed vault", switches: TestRun.isTorture ? 3000 : 60, kills: 0,
-            counts: TestRun.isTorture ? 20_000 : 300)
+            Home(), "file sqlite sealed vault", switches: TestRun.isTorture ? 3000 : 80, kills: 0,
+            counts: TestRun.isTorture ? 20_000 : 150)
     }
 
     @Test("nor if the switching command is killed at any moment")
     func killed() throws {
         try expectNothingLost(
-            Home(), "file sqlite sealed vault", switches: TestRun.isTorture ? 1500 : 60, kills: 50,
-            counts: TestRun.isTorture ? 10_000 : 200)
+            Home(), "file sqlite sealed vault", switches: TestRun.isTorture ? 1500 : 90, kills: 50,
+            counts: TestRun.isTorture ? 10_000 : 100)
     }
 
     @Test("nor with a server")
@@ -41,7 +41,26 @@ import Testing
             #"{"component": "postgresql", "options": {"uri": "\#(server.uri())", "schema": "switched_\#(UInt32.random(in: 0 ... .max))"}}"#
         )
         try expectNothingLost(
-            home, "file shared sqlite", switches: TestRun.isTorture ? 500 : 20, kills: 30,
-            counts: TestRun.isTorture ? 5000 : 100)
+            home, "file shared sqlite", switches: TestRun.isTorture ? 500 : 30, kills: 30,
+            counts: TestRun.isTorture ? 5000 : 60)
+    }
+
+    @Test("a migration of many values beside it ends as if nothing were switched")
+    func migrations() throws {
+        let rounds = TestRun.isTorture ? 200 : 4
+        try expect("\(rounds) rounds", from: "switched_migrations.py \(rounds) 3000 \(TestRun.seed)")
+    }
+
+    @Test("devices that sync beside it lose no version, and bring none back")
+    func sync() throws {
+        let switches = TestRun.isTorture ? 500 : 15
+        try expect("\(switches) switches", from: "switched_sync.py \(switches) \(TestRun.seed)")
+    }
+
+    private func expect(_ line: String, from program: String) throws {
+        let ending = try Home().shell(
+            "/usr/bin/python3 \(Repository.tests)/CommandLineTests/Programs/\(program)",
+            deadline: .seconds(TestRun.isTorture ? 3 * 3600 : 1200))
+        #expect(ending.status == 0 && ending.text == "\(line)\n", "\(ending.text)\(ending.errors)")
     }
 }

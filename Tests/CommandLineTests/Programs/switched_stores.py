@@ -1,4 +1,5 @@
-"""Programs that read, write, create, remove and count in a domain while `ld-host store switch` moves it among stores.
+"""Programs that read, write, create, remove, count, back up and reseal in a domain while `ld-host store switch` moves it
+among stores.
 
 usage: switched_stores.py SWITCHES SEED KILLS COUNTS STORE...
 
@@ -12,6 +13,7 @@ import json
 import os
 import random
 import struct
+import shutil
 import subprocess
 import sys
 import threading
@@ -137,6 +139,55 @@ def batch(me):
     finished[me] = {f"{me}-{part}": f"{number}".encode() for part in "abc"}
 
 
+def still(number):
+    return f"still-{number}", f"{number} ".encode() + b"s" * (number % 50)
+
+
+STILL = dict(still(number) for number in range(100))
+
+
+def saver(me):
+    """Writes backups, of which each has all values that nobody changes."""
+    home = f"{os.environ['HOME']}/{me}"
+    folders = {f"XDG_{name}_HOME": f"{home}/{name}" for name in ("CONFIG", "DATA", "STATE", "CACHE")}
+    file, secret = f"{home}/backup", ["--passphrase-fd", "0"]
+    while not stopped.is_set():
+        os.makedirs(home, mode=0o700)
+        ending = run("backup", "--domain", "userDefaults", *secret, file, input=b"secret")
+        if ending.returncode:
+            violate(me, "backup", ending.stderr.decode())
+        else:
+            # Its values may have been sealed.
+            other, store = {**os.environ, "HOME": home, **folders}, {"component": "file", "sealing": "keyFile"}
+            run("config", "set", "stores.safe", json.dumps({**store, "options": {"root": f"{home}/safe"}}), env=other)
+            run("config", "set", "domains.userDefaults", "safe", env=other)
+            restored = run("restore", *secret, file, input=b"secret", env=other)
+            found = json.loads(run("export", "userDefaults/", env=other).stdout or b"{}")
+            if {name: value["$text"].encode() for name, value in found.items() if name in STILL} != STILL:
+                violate(me, "restored", len(found), restored.stderr.decode())
+        shutil.rmtree(home)
+        time.sleep(0.2)
+
+
+def sealer(me):
+    """Rotates, reseals and retires the keys of the sealed stores."""
+    while not stopped.is_set():
+        for store in {"sealed", "vault"}.intersection(STORES):
+            for words in ("keys", "rotate"), ("reseal",):
+                ending = run(*words, "--store", store)
+                # Nothing is sealed yet.
+                if ending.returncode not in (0, 1):
+                    violate(me, words, store, ending.stderr.decode())
+            listed = run("keys", "list", "--store", store, "--json")
+            for key in json.loads(listed.stdout or b"[]"):
+                if key["state"] != "active":
+                    ending = run("keys", "retire", key["id"], "--store", store)
+                    # Others may have sealed with it meanwhile.
+                    if ending.returncode and "still seals" not in ending.stderr.decode():
+                        violate(me, "retire", store, ending.stderr.decode())
+        time.sleep(0.5)
+
+
 def switch(chance):
     """Switches to another store; returns how long writers were held, in milliseconds, if it was not killed."""
     processes = [
@@ -162,13 +213,16 @@ def switch(chance):
 
 
 def main():
-    works = [(pipe, 3), (command, 1), (creator, 1), (batch, 1)]
+    values = {f"userDefaults/{name}": {"$text": value.decode()} for name, value in STILL.items()}
+    run("import", "/dev/stdin", input=json.dumps({"$addresses": values}).encode())
+    finished["still"] = STILL
+    works = [(pipe, 3), (command, 1), (creator, 1), (batch, 1), (saver, 1), (sealer, 1)]
     threads = [
         threading.Thread(target=work, args=(f"{work.__name__}{number}",)) for work, count in works for number in range(count)
     ]
     apps = [
-        subprocess.Popen([os.environ["BIN"] + "/migration-exercise", "count", str(COUNTS)], stderr=subprocess.PIPE)
-        for _ in range(2 if COUNTS else 0)
+        subprocess.Popen([os.environ["BIN"] + "/migration-exercise", *words, str(COUNTS)], stderr=subprocess.PIPE)
+        for words in (["count"], ["count"], ["follow"]) if COUNTS
     ]
     for thread in threads:
         thread.start()
@@ -182,7 +236,7 @@ def main():
     for app in apps:
         errors = app.communicate()[1]
         if app.returncode or errors:
-            violate("count", app.returncode, errors.decode())
+            violate(app.args[1], app.returncode, errors.decode())
     stopped.set()
     for thread in threads:
         thread.join()
@@ -196,7 +250,7 @@ def main():
             violate("at the end", name, found, value)
     listed = run("ls", "userDefaults").stdout.decode().split()
     if len(listed) != len(set(listed)) or {f"userDefaults/{name}" for name in expected} != {
-        address for address in listed if not address.startswith("userDefaults:")
+        address for address in listed if not address.startswith(("userDefaults:", "userDefaults/Followed."))
     }:
         violate("listed", sorted(set(listed) ^ {f"userDefaults/{name}" for name in expected}))
     left = run("doctor").stdout.decode()

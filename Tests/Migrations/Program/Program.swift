@@ -24,6 +24,7 @@ struct Program {
         await StorageRouter.shared.updateStorageConfiguration(StorageConfiguration(appIdentifier: ""))
         if try await count(words) { return }
         if try await Editor.run(words) { return }
+        if try await Follower.run(words) { return }
         if words.count == 2, words[0] == "write" { return await Writer.write(words[1]) }
         if words.count == 2, words[0] == "check" { return try await Writer.check(words[1]) }
         guard let report = try await report(words) else {

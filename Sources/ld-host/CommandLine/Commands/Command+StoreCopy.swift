@@ -67,7 +67,8 @@ extension Command {
             the former store. Programs of this user on this machine follow the line from their next call on; none finds
             a value missing or old. Not covered are programs of other users, on other machines, and in containers with a
             /dev/shm of their own: end those that use DOMAIN before. If a program changes a store for longer than
-            --hold, nothing has changed. A switch that is interrupted is undone or finished by the next command or
+            --hold, nothing has changed. Backups, restores, copies, migrations and sync wait for a switch, and a switch
+            for them. A switch that is interrupted is undone or finished by the next command or
             program. For example:
               ld-host store switch userDefaults postgresql
             """,
@@ -77,8 +78,7 @@ extension Command {
             Option(name: "--keep-source", help: "leave the values in the former store"),
             Option(
                 name: "--overwrite",
-                help: "replace and remove the values of DOMAIN that TO has already, and that are none of an earlier "
-                    + "switch"),
+                help: "replace and remove the values of DOMAIN that TO has already"),
             Option(name: "--plan", help: "print what would be done, and change nothing"),
             Option(name: "--unseal", help: "let TO keep values plain that the former store seals"), json,
         ], removes: true

@@ -18,9 +18,10 @@ package final class MigrationTurns: Sendable {
         private let shared: LockedFile?
         private let folder: LockedFile?
         private let store: HeldStoreLock?
+        private let work: SwitchGate.SteadyWork
 
         init(
-            _ lock: FileLock, _ shared: FileLock?, _ folder: FileLock?, _ store: LoadedStore
+            _ lock: FileLock, _ shared: FileLock?, _ folder: FileLock?, _ store: LoadedStore, _ snapshot: RouterSnapshot
         ) throws(StorageError) {
             file = try lock.hold()
             self.shared = try shared?.hold()
@@ -28,6 +29,9 @@ package final class MigrationTurns: Sendable {
             self.store =
                 store.abilities.lock == nil
                 ? nil : try HeldStoreLock("migrations", of: store, waiting: MigrationTurns.patience)
+            // Values that are on the way to another store, or have arrived there, are looked for in vain.
+            work = try SwitchGate.ofUser.steadyWork(within: MigrationTurns.patience)
+            try snapshot.requireCurrent()
         }
     }
 
@@ -36,21 +40,22 @@ package final class MigrationTurns: Sendable {
 
     private let waiting = Mutex<[String: [CheckedContinuation<Void, Never>]]>([:])
 
-    /// Runs body while no other migration into the store runs.
+    /// Runs body while no other migration into the store runs, and no store is switched.
     ///
     /// - Parameter place: The destination's namespace, whose folder is locked if it has one.
     /// - Throws: `permissionDenied`, `noSpace` or `fileError` if the lock cannot be taken, `busy` if another process
-    ///   holds it for longer than ten minutes; what body throws.
+    ///   holds it for longer than ten minutes; ``StorageError/superseded`` if another store serves a domain by now than
+    ///   in the snapshot; what body throws.
     func alone<Result>(
-        in store: OpenStore, _ settings: HostSettings, at place: StorageNamespace? = nil,
+        in store: OpenStore, _ snapshot: RouterSnapshot, at place: StorageNamespace? = nil,
         _ body: () async throws -> Result
     ) async throws -> Result {
-        let path = "\(settings.folders.migrations)/\(String(store.identity, radix: 16)).lock"
+        let path = "\(snapshot.settings.folders.migrations)/\(String(store.identity, radix: 16)).lock"
         await take(path)
         defer { give(path) }
         // Always the second: its holder waits for no lock that is taken before it.
         let shared = try await onIOThread { () throws(StorageError) in store.location.sharedName(of: store.component) }
-            .map { "\(settings.folders.migrations)/place-\($0).lock" }
+            .map { "\(snapshot.settings.folders.migrations)/place-\($0).lock" }
         if let shared { await take(shared) }
         defer { if let shared { give(shared) } }
         // Only one of this process waits for the lock, so that those who wait never hold all threads.
@@ -58,7 +63,7 @@ package final class MigrationTurns: Sendable {
         let hold = try await onIOThread { () throws(StorageError) in
             try Hold(
                 FileLock(path, patience: Self.patience), shared.map { FileLock($0, patience: Self.patience) }, folder,
-                store.store)
+                store.store, snapshot)
         }
         defer { withExtendedLifetime(hold) {} }
         return try await body()
@@ -70,7 +75,7 @@ package final class MigrationTurns: Sendable {
         in store: OpenStore, completingBatchesOf snapshot: RouterSnapshot, at place: StorageNamespace? = nil,
         _ body: () async throws -> Result
     ) async throws -> Result {
-        try await alone(in: store, snapshot.settings, at: place) {
+        try await alone(in: store, snapshot, at: place) {
             try await onIOThread { () throws(StorageError) in BatchRecovery(snapshot: snapshot).recoverAndSettle() }
             return try await body()
         }

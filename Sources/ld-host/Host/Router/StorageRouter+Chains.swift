@@ -78,7 +78,7 @@ extension StorageRouter {
         }
         let migration = ChainMigration(key, chain)
         do {
-            _ = try await engine().migrate(AnyStorageMigration(migration), onConflict: nil)
+            _ = try await migrating { try await $0.migrate(AnyStorageMigration(migration), onConflict: nil) }
             // Where no tag stays, each read would bring the value again, and write it.
             if found.tag == nil, keepsTags, let now = try await resolved.tagged(), now.tag == nil {
                 resolved.losesTags.store(true, ordering: .relaxed)

@@ -16,12 +16,7 @@ extension StorageRouter {
     public func names(
         in domain: StorageDomain, prefix: String = "", after: String? = nil, limit: Int? = nil
     ) async throws -> [String] {
-        while true {
-            let before = currentState
-            let names = try await access().names(in: domain, prefix: prefix, after: after, limit: limit)
-            // A switch may have removed some of them meanwhile from the store that it left.
-            if before == currentState { return names }
-        }
+        try await listing { try await $0.names(in: domain, prefix: prefix, after: after, limit: limit) }
     }
 
     /// The names stored in a domain that start with a prefix, ascending by their UTF-8 bytes.
@@ -37,14 +32,24 @@ extension StorageRouter {
     public func forEachName(
         in domain: StorageDomain, prefix: String = "", _ body: (String) async throws -> Void
     ) async throws {
-        try await access().forEachName(in: domain, prefix: prefix, body)
+        try await StoreAccess.forEach({ try await names(in: domain, prefix: prefix, after: $0, limit: $1) }, body)
     }
 
     /// Passes the names of a scope that a selection includes; see ``scopes(of:)``.
     ///
     /// - Throws: `unsupported` if the store cannot list; what `body` throws.
     public func forEachName(in scope: SelectedScope, _ body: (String) async throws -> Void) async throws {
-        try await access().forEachName(in: scope, body)
+        try await StoreAccess.forEach(
+            { (after, limit) in try await listing { try await $0.names(in: scope, after: after, limit: limit) } }, body)
+    }
+
+    /// Makes a list again if a switch may have removed something from the store that it left.
+    private func listing<Found>(_ list: (StoreAccess) async throws -> Found) async throws -> Found {
+        while true {
+            let before = currentState
+            let found = try await list(try await access())
+            if before == currentState { return found }
+        }
     }
 
     /// The promises of the store that serves a domain.
@@ -57,7 +62,7 @@ extension StorageRouter {
     ///
     /// - Returns: The domains ordered by address, and the errors of stores that could not list.
     public func populatedDomains() async throws -> PopulatedDomains {
-        let (domains, failures) = try await access().populatedDomains()
+        let (domains, failures) = try await listing { try await $0.populatedDomains() }
         return PopulatedDomains(domains: domains, failures: failures)
     }
 
@@ -66,14 +71,16 @@ extension StorageRouter {
     /// - Throws: `invalidConfiguration` if no store serves the domain; `unsupported` if its store cannot list; and what
     ///   the store reports.
     public func populatedDomains(named name: String) async throws -> [StorageDomain] {
-        try await access().populatedPlaces(of: name).map(\.domain)
+        try await listing { try await $0.populatedPlaces(of: name).map(\.domain) }
     }
 
     /// The identifiers of the apps that have values here, ordered by their bytes: the suites of `userDefaults`, of
     /// which apps may share some by name, and the apps whose files are stored.
     ///
     /// - Returns: The identifiers, and the errors of stores that could not list.
-    public func apps() async throws -> (apps: [String], failures: [StorageError]) { try await access().apps() }
+    public func apps() async throws -> (apps: [String], failures: [StorageError]) {
+        try await listing { try await $0.apps() }
+    }
 
     /// The apps, other than the own one, that have a value of this name where the key would be as theirs.
     package func apps(having key: AnyStorageKey) async -> [String] {
@@ -82,7 +89,7 @@ extension StorageRouter {
 
     /// The scopes of a domain that hold values, ordered by their bytes; empty if the store cannot list them.
     package func populatedScopes(of domain: String) async throws -> [String] {
-        try await access().populatedScopes(of: domain)
+        try await listing { try await $0.populatedScopes(of: domain) }
     }
 
     /// The scopes of a selection that hold values.
@@ -95,7 +102,7 @@ extension StorageRouter {
     public func scopes(
         of selection: StorageSelection
     ) async throws -> (scopes: [SelectedScope], failures: [StorageError]) {
-        try await access().scopes(of: selection)
+        try await listing { try await $0.scopes(of: selection) }
     }
 
     /// The values of one domain or of all that are in stores that do not serve it, counted.

@@ -23,6 +23,22 @@ extension StorageRouter {
             adopt: { (key, resolved) throws(StorageError) in try await SyncDevice.adopt(key, resolved, snapshot) })
     }
 
+    /// Runs migrations or undoes some, while no store is switched.
+    ///
+    /// - Throws: `busy` if one is being switched for too long; what `body` throws.
+    func migrating<Result>(_ body: (MigrationEngine) async throws -> Result) async throws -> Result {
+        // Interrupted switches are finished first.
+        _ = try await snapshot()
+        return try await steadily { try await body(engine()) }
+    }
+
+    /// Runs `body`, during which no store is switched.
+    func steadily<Result>(_ body: () async throws -> Result) async throws -> Result {
+        let work = try await onIOThread { () throws(StorageError) in try SwitchGate.ofUser.steadyWork() }
+        defer { withExtendedLifetime(work) {} }
+        return try await body()
+    }
+
     /// Runs the migration of a key now, whether or not the key has a value.
     ///
     /// The condition and the conflict policy apply as always, and a value that takes part in sync is left to the device
@@ -45,7 +61,7 @@ extension StorageRouter {
     public func forceMigration(
         for key: AnyStorageKey, onConflict: MigrationConflictPolicy? = nil
     ) async throws -> MigrationResult {
-        let result = try await engine().migrate(key, onConflict: onConflict)
+        let result = try await migrating { try await $0.migrate(key, onConflict: onConflict) }
         await syncMigrated([result.outcome])
         return result
     }
@@ -62,7 +78,7 @@ extension StorageRouter {
         _ id: String, onConflict: MigrationConflictPolicy? = nil,
         progress: (@Sendable (_ done: Int, _ total: Int) -> Void)? = nil
     ) async throws -> MigrationResult {
-        let result = try await engine().run(id, onConflict: onConflict, progress: progress)
+        let result = try await migrating { try await $0.run(id, onConflict: onConflict, progress: progress) }
         await syncMigrated([result.outcome])
         return result
     }
@@ -71,7 +87,7 @@ extension StorageRouter {
     ///
     /// - Returns: What became of each, in the order of the keys.
     package func migrate(_ keys: [AnyStorageKey]) async throws -> MigrationReport {
-        let report = try await engine().migrate(keys)
+        let report = try await migrating { try await $0.migrate(keys) }
         await syncMigrated(report.entries.map(\.outcome))
         return report
     }
@@ -95,7 +111,7 @@ extension StorageRouter {
         _ selection: MigrationSelection = .all, onConflict: MigrationConflictPolicy? = nil,
         progress: (@Sendable (MigrationProgress) -> Void)? = nil
     ) async throws -> MigrationReport {
-        let report = try await engine().migrate(selection, onConflict: onConflict, progress: progress)
+        let report = try await migrating { try await $0.migrate(selection, onConflict: onConflict, progress: progress) }
         await syncMigrated(report.entries.map(\.outcome))
         return report
     }
@@ -161,7 +177,8 @@ extension StorageRouter {
         let keys = catalog.allKeys
         try await registerCatalog(catalog)
         guard migrateImmediately else { return MigrationReport([]) }
-        return MigrationReport(try await engine().migrateAllBulk().entries + migrate(keys).entries)
+        let many = try await migrating { try await $0.migrateAllBulk() }
+        return MigrationReport(try await many.entries + migrate(keys).entries)
     }
 
     /// Passes the user's choices to migrations; see `MigrationContext.userPreferences`.

@@ -15,6 +15,7 @@ extension StorageRouter {
     /// The values are copied while programs change them, then writers are held for a moment, the last changes are
     /// copied, and the line `domains.<domain>` of the configuration file is changed, which programs follow. The former
     /// store's values are removed at the end. A switch that is interrupted is undone or finished by the next program.
+    /// Backups, restores, copies, migrations, sync, resealing and the retirement of keys wait for it, and it for them.
     ///
     /// Not covered are programs of other users, on other machines, and in containers with a `/dev/shm` of their own:
     /// end those that use the domains before.
@@ -23,16 +24,15 @@ extension StorageRouter {
     ///   - domains: The names of the domains.
     ///   - store: The name of a store, or the id of a component.
     ///   - keepingSource: Whether the former stores keep their values.
-    ///   - overwriting: Whether values of the domains that `store` has already, and that are none of an earlier switch,
-    ///     may be replaced and removed.
+    ///   - overwriting: Whether values of the domains that `store` has already may be replaced and removed.
     ///   - unsealing: Whether `store` may keep values plain that a former store seals.
     ///   - planOnly: Only counts, and changes nothing.
     ///   - limit: How long writers may be held. If that is not enough, nothing has changed.
-    ///   - progress: Called after each value that was copied or removed, on any thread.
+    ///   - progress: Called as values have been copied and removed, on any thread.
     /// - Throws: `unsupported` for a configuration that is not of files, stores that cannot list their values, and the
     ///   keychain; `invalidConfiguration` if `store` cannot serve the domains, or their line is not what decides;
     ///   `conflict` if it has other values of them; `busy` if a program has been changing one of the stores for too
-    ///   long, or another switch is under way. Then nothing has changed.
+    ///   long, or another switch or work on whole stores is under way. Then nothing has changed.
     public func switchStore(
         of domains: [String], to store: String, keepingSource: Bool = false, overwriting: Bool = false,
         unsealing: Bool = false, planOnly: Bool = false, holdingAtMost limit: Duration = .seconds(2),

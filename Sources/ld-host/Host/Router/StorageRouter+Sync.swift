@@ -31,6 +31,10 @@ extension StorageRouter {
     ///   see ``SyncGroupManagement/recover()``; whatever a store reports. What was not done is done by the next call.
     @discardableResult
     public func sync(fromStart isFromStart: Bool = false) async throws -> SyncReport {
+        try await following { try await syncOnce(fromStart: isFromStart) }
+    }
+
+    private func syncOnce(fromStart isFromStart: Bool) async throws -> SyncReport {
         let known = try await syncDevice()
         _ = try await bringEarlierValues(known)
         var (device, report) = try await syncing(on: known) { (device) throws(StorageError) in
@@ -84,7 +88,8 @@ extension StorageRouter {
     @discardableResult
     public func sync(_ key: AnyStorageKey) async throws -> SyncReport {
         let address = "\(try await resolve(KeyReference(key)).address)"
-        return try await syncDevice().sync([address]) { (turn) throws(StorageError) in try turn.engine.request(address)
+        return try await following {
+            try await syncDevice().sync([address]) { (turn) throws(StorageError) in try turn.engine.request(address) }
         }
     }
 }
@@ -171,6 +176,7 @@ extension StorageRouter {
                 expiry = .now.advanced(by: .seconds(86_400))
             } catch {
                 let error = StorageError(wrapping: error)
+                if error.isSuperseded { return try await syncDevice() }
                 if error.code == .cancelled, Task.isCancelled { throw CancellationError() }
                 guard await mayPass(error, of: device, hasWorked) else { throw error }
                 report(.failure(error))

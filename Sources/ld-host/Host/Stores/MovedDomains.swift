@@ -14,8 +14,16 @@ package struct MovedDomains {
         let to: String
         /// The number of the run that moved them.
         let number: Int
+        /// The identity of the store that has them, and when it had all of them and no others, in milliseconds since
+        /// 1970 UTC; `nil` if it may have others.
+        let arrival: Arrival?
         /// Whether sync has found that another store serves the domain since.
         var isFollowed = false
+    }
+
+    package struct Arrival: Codable, Hashable {
+        let identity: UInt64
+        let time: UInt64
     }
 
     private struct Content: Codable, Equatable {
@@ -74,6 +82,16 @@ package struct MovedDomains {
         return place
     }
 
+    /// Whether a store got all values of a domain from the one that served it, and no others, at a time or later.
+    ///
+    /// - Parameter time: In milliseconds since 1970 UTC.
+    package func haveArrived(_ domain: String, in open: OpenStore, since time: UInt64) -> Bool {
+        moves.contains { move in
+            guard let arrival = move.arrival, move.domain == domain else { return false }
+            return arrival.identity == open.identity && arrival.time >= time
+        }
+    }
+
     /// Notes that sync has found which store serves a domain.
     package mutating func follow(_ domain: String, to open: OpenStore) {
         for (index, move) in moves.enumerated() where move.domain == domain && move.identity != open.identity {
@@ -87,13 +105,20 @@ package struct MovedDomains {
     }
 
     /// Notes that the values of some domains are about to leave a store.
-    package mutating func move(_ domains: Set<String>, from source: OpenStore, to target: OpenStore) {
+    ///
+    /// - Parameter arrived: When the other one had all of them and no others, in milliseconds since 1970 UTC; `nil` if
+    ///   it may have others.
+    package mutating func move(
+        _ domains: Set<String>, from source: OpenStore, to target: OpenStore, arrived: UInt64? = nil
+    ) {
         for store in [source, target] { bring(domains, to: store) }
         guard !domains.isEmpty else { return }
         content.last += 1
         for domain in domains.sorted() {
             content.moves.append(
-                Move(domain: domain, identity: source.identity, from: source.name, to: target.name, number: last))
+                Move(
+                    domain: domain, identity: source.identity, from: source.name, to: target.name, number: last,
+                    arrival: arrived.map { Arrival(identity: target.identity, time: $0) }))
         }
     }
 

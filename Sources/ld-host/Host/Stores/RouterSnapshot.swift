@@ -62,6 +62,9 @@ package final class RouterSnapshot: Sendable {
     /// Identifies the snapshot for resolved keys; never used twice, since a published snapshot is never freed.
     package var id: UInt { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
+    /// - Throws: ``StorageError/superseded`` if another store serves one of the domains by now.
+    package func requireCurrent() throws(StorageError) { try opener.marks.require(settings.routes) }
+
     /// The store that serves a domain.
     ///
     /// - Throws: `invalidConfiguration` if it has none.

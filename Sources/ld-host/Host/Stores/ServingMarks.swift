@@ -40,6 +40,20 @@ package final class ServingMarks: Sendable {
         }
     }
 
+    /// Looks at the configuration if it may have changed.
+    ///
+    /// - Throws: ``StorageError/superseded`` if a domain has another store by now than one of these routes says.
+    func require(_ routes: [String: HostSettings.Route]) throws(StorageError) {
+        guard let (follower, number) = state.withLock({ state in state.follower.map { ($0, state.number) } }) else {
+            return
+        }
+        if ConfigurationPage.ofUser.number != number { try follower() }
+        let isCurrent = state.withLock { state in
+            routes.allSatisfy { state.serving[$0.value.store]?.contains($0.key) == true }
+        }
+        guard isCurrent else { throw StorageError.superseded }
+    }
+
     /// Notes what serves each domain since a change in code. Whatever served it before may still be changed.
     package func add(_ routes: [String: HostSettings.Route]) {
         state.withLock { state in

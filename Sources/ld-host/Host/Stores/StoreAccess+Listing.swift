@@ -37,17 +37,17 @@ extension StoreAccess {
         }
     }
 
-    /// Passes the same names one by one, holding one page of them in memory.
+    /// Passes names one by one, holding one page of them in memory.
     ///
-    /// - Throws: `unsupported` if the store cannot list; what `body` throws.
-    package func forEachName(
-        in domain: StorageDomain, prefix: String = "", _ body: (String) async throws -> Void
+    /// - Parameter page: A number of names after one.
+    package static func forEach(
+        _ page: (_ after: String?, _ limit: Int) async throws -> [String], _ body: (String) async throws -> Void
     ) async throws {
         var last: String?
         repeat {
-            let page = try await names(in: domain, prefix: prefix, after: last, limit: Self.namesAtOnce)
-            for name in page { try await body(name) }
-            last = page.count == Self.namesAtOnce ? page.last : nil
+            let names = try await page(last, namesAtOnce)
+            for name in names { try await body(name) }
+            last = names.count == namesAtOnce ? names.last : nil
         } while last != nil
     }
 
@@ -55,18 +55,29 @@ extension StoreAccess {
 
     /// Passes the names of a scope that a selection includes.
     ///
-    /// - Throws: As ``forEachName(in:prefix:_:)``.
+    /// - Throws: `unsupported` if the store cannot list; what `body` throws.
     package func forEachName(in scope: SelectedScope, _ body: (String) async throws -> Void) async throws {
+        try await Self.forEach({ try await names(in: scope, after: $0, limit: $1) }, body)
+    }
+
+    /// The names of a scope that a selection includes, ascending by their UTF-8 bytes, in pages.
+    ///
+    /// - Parameters:
+    ///   - after: Only names after this one.
+    ///   - limit: The most names.
+    package func names(in scope: SelectedScope, after: String?, limit: Int) async throws -> [String] {
         guard case .only(let names) = scope.names else {
-            return try await forEachName(in: scope.domain, prefix: scope.prefix, body)
+            return try await self.names(in: scope.domain, prefix: scope.prefix, after: after, limit: limit)
         }
         let place = try snapshot.settings.place(of: scope.domain)
         let open = try await openStore(for: place.domain)
-        for name in names where name.utf8.starts(with: scope.prefix.utf8) {
-            let isStored = try await open.write("looking for '\(place)/\(name)'") { (store) throws(StorageError) in
-                try store.hasValue(named: name, in: place)
+        return try await open.write("listing '\(place)'") { (store) throws(StorageError) in
+            var found: [String] = []
+            for name in names where name.utf8.starts(with: scope.prefix.utf8) && found.count < limit {
+                if let after, !after.utf8.lexicographicallyPrecedes(name.utf8) { continue }
+                if try store.hasValue(named: name, in: place) { found.append(name) }
             }
-            if isStored { try await body(name) }
+            return found
         }
     }
 

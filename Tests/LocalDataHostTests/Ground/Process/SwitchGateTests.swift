@@ -1,5 +1,6 @@
 import Foundation
 import LocalDataAPI
+import Synchronization
 import TestSupport
 import Testing
 
@@ -23,15 +24,10 @@ import Testing
     /// Makes a change on a thread of its own.
     private func change(_ gate: SwitchGate) -> Task<Bool, any Error> {
         Task.detached {
-            try await withCheckedThrowingContinuation { continuation in
-                Thread {
-                    continuation.resume(
-                        with: Result {
-                            let pass = try gate.enter()
-                            gate.leave(pass)
-                            return pass.isTracked
-                        })
-                }.start()
+            try await onThread { () throws(StorageError) in
+                let pass = try gate.enter()
+                gate.leave(pass)
+                return pass.isTracked
             }
         }
     }
@@ -43,11 +39,9 @@ import Testing
         do {
             let keeper = try switcher.keep(within: .seconds(1))
             #expect(try await !change(writers).value)
-            let step1 = keeper.track(within: .seconds(1))
-            #expect(step1)
+            try keeper.track(within: .seconds(1))
             #expect(try await change(writers).value)
-            let step2 = keeper.close(within: .seconds(1))
-            #expect(step2)
+            try keeper.close(within: .seconds(1))
             let waiting = change(writers)
             try await Task.sleep(for: .milliseconds(50))
             let isInside = try keeper.working { () throws(StorageError) in switcher.outerPass != nil }
@@ -77,15 +71,13 @@ import Testing
     func slow() async throws {
         defer { end() }
         let keeper = try switcher.keep(within: .seconds(1))
-        let step3 = keeper.track(within: .seconds(1))
-        #expect(step3)
+        try keeper.track(within: .seconds(1))
         let pass = try writers.enter()
-        let step4 = keeper.close(within: .milliseconds(30))
-        #expect(!step4)
+        let error = #expect(throws: StorageError.self) { try keeper.close(within: .milliseconds(30)) }
+        #expect(error?.code == .busy && error?.message.contains("process \(getpid()) has been changing") == true)
         #expect(try await change(writers).value)
         writers.leave(pass)
-        let step5 = keeper.close(within: .seconds(1))
-        #expect(step5)
+        try keeper.close(within: .seconds(1))
     }
 
     @Test("what a killed writer has left holds nobody")
@@ -95,34 +87,30 @@ import Testing
         // The system gives up the locks of a process that ends.
         for byte in 4096..<8192 { pages.0.letGo(byte: byte) }
         let keeper = try switcher.keep(within: .seconds(1))
-        let step6 = keeper.close(within: .seconds(1))
-        #expect(step6)
+        try keeper.close(within: .seconds(1))
         // The slot is taken over.
         keeper.open()
         let next = SwitchGate(SharedPage(in: folder))
         next.leave(try next.enter())
-        let step7 = keeper.close(within: .seconds(1))
-        #expect(step7)
+        try keeper.close(within: .seconds(1))
     }
 
     @Test("a gate whose keeper was killed is opened by the next writer, which looks at the configuration first")
     func killedKeeper() async throws {
         defer { end() }
         let keeper = try switcher.keep(within: .seconds(1))
-        let step8 = keeper.close(within: .seconds(1))
-        #expect(step8)
+        try keeper.close(within: .seconds(1))
         let number = ConfigurationPage(pages.0).number
         let waiting = change(writers)
         try await Task.sleep(for: .milliseconds(30))
         #expect(ConfigurationPage(pages.0).number == number)
-        pages.1.letGo(byte: 0)
+        for byte in 0...1 { pages.1.letGo(byte: byte) }
         #expect(try await !waiting.value)
         #expect(ConfigurationPage(pages.0).number > number)
         // The next one takes over.
         let other = SwitchGate(SharedPage(in: folder))
         let next = try other.keep(within: .seconds(1))
-        let isTracked = next.track(within: .seconds(1))
-        #expect(isTracked)
+        try next.track(within: .seconds(1))
     }
 
     @Test("only one switches at a time, of two programs and of two threads")
@@ -136,14 +124,45 @@ import Testing
         keeper.open()
     }
 
+    @Test("work on whole stores and a switch exclude each other, of two programs and of two threads")
+    func steadily() async throws {
+        defer { end() }
+        let third = SwitchGate(SharedPage(in: folder))
+        try writers.steadily { () throws(StorageError) in
+            // Others may work, too; one who has to be alone, and one who switches, wait.
+            for gate in [writers, third] { try gate.steadily { () throws(StorageError) in } }
+            for gate in [writers, switcher] {
+                let error = #expect(throws: StorageError.self) { _ = try gate.keep(within: .milliseconds(20)) }
+                #expect(error?.code == .busy)
+                #expect(error?.message.contains("process \(getpid()) is migrating, copying") == true)
+            }
+        }
+        let order = Mutex<[String]>([])
+        let waiting: Task<Void, any Error>
+        do {
+            let keeper = try switcher.keep(within: .seconds(1))
+            waiting = Task.detached {
+                try await onThread { () throws(StorageError) in
+                    try writers.steadily(alone: true) { () throws(StorageError) in order.withLock { $0.append("work") }
+                    }
+                }
+            }
+            try await Task.sleep(for: .milliseconds(50))
+            order.withLock { $0.append("switch") }
+            keeper.open()
+        }
+        try await waiting.value
+        #expect(order.withLock { $0 } == ["switch", "work"])
+        _ = try switcher.keep(within: .seconds(1))
+    }
+
     @Test("changes that belong together pass once, also where the gate closes meanwhile")
     func together() throws {
         defer { end() }
         let keeper = try switcher.keep(within: .seconds(1))
         try writers.inside { () throws(StorageError) in
             #expect(writers.outerPass?.isTracked == false)
-            let step9 = keeper.close(within: .milliseconds(20))
-            #expect(!step9)
+            #expect(throws: StorageError.self) { try keeper.close(within: .milliseconds(20)) }
             try writers.inside { () throws(StorageError) in #expect(writers.outerPass?.isTracked == false) }
         }
         #expect(writers.outerPass == nil)
@@ -182,5 +201,14 @@ import Testing
         try file.write(contentsOf: Data([3, 0, 0, 0, 1, 2, 3]))
         let error = #expect(throws: StorageError.self) { try next.next() }
         #expect(error?.code == .corrupt)
+    }
+}
+
+/// Runs `body` on a thread of its own.
+private func onThread<Result: Sendable>(
+    _ body: @escaping @Sendable () throws(StorageError) -> Result
+) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread { continuation.resume(with: Swift.Result { try body() }) }.start()
     }
 }

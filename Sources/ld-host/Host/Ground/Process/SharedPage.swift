@@ -38,9 +38,11 @@ package final class SharedPage: Sendable {
 
     /// Takes the lock of one of its bytes for this process, which ends with the process; `false` if another process has
     /// it. Never waits.
-    func take(byte: Int) -> Bool {
+    ///
+    /// - Parameter shared: Whether other processes may take it, too, in this way.
+    func take(byte: Int, shared: Bool = false) -> Bool {
         guard let file else { return true }
-        var lock = Self.lock(F_WRLCK, byte)
+        var lock = Self.lock(shared ? F_RDLCK : F_WRLCK, byte)
         return fcntl(file, Self.setLock, &lock) == 0
     }
 

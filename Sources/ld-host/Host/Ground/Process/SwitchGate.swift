@@ -46,12 +46,16 @@ package final class SwitchGate: Sendable {
         let word = Atomic<UInt64>(0)
         /// The process that switches, for messages.
         let owner = Atomic<Int32>(0)
+        /// The last one that began to work on whole stores, for messages.
+        let worker = Atomic<Int32>(0)
     }
 
     /// The changes of one program, in a cache line of its own.
     private struct Slot: ~Copyable {
         let even = Atomic<Int>(0)
         let odd = Atomic<Int>(0)
+        /// The program, for messages.
+        let process = Atomic<Int32>(0)
 
         @inline(__always)
         func add(_ count: Int, parity: Int) {
@@ -85,6 +89,8 @@ package final class SwitchGate: Sendable {
     private let outer: pthread_key_t
     /// Whether a thread of this program switches: its own lock does not show to itself.
     private let isOwn = Atomic(false)
+    /// This program's work on whole stores.
+    private let steady = Mutex(Steady())
 
     init(_ page: SharedPage) {
         self.page = page
@@ -103,6 +109,92 @@ package final class SwitchGate: Sendable {
     private static let slots = (SharedPage.size - firstSlot) / slotSize
     /// The byte whose lock the one who switches has.
     private static let ownerByte = 0
+    /// The byte whose lock those have who work on whole stores: together, or alone.
+    private static let steadyByte = 1
+}
+
+/// Work on whole stores, such as a backup. What it has listed would be missing after a switch, so they exclude each
+/// other.
+extension SwitchGate {
+    private struct Steady {
+        /// How many work together.
+        var works = 0
+        var isAlone = false
+    }
+
+    /// Runs work on whole stores, none of which is switched meanwhile.
+    ///
+    /// - Parameter alone: Whether nobody else may work on whole stores, either.
+    /// - Throws: `busy` if a switch, or others, take too long; what `body` throws.
+    package func steadily<Result>(
+        alone: Bool = false, _ body: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        let work = try steadyWork(alone: alone)
+        defer { withExtendedLifetime(work) {} }
+        return try body()
+    }
+
+    /// Work on whole stores; ends with its last reference.
+    package final class SteadyWork: Sendable {
+        private let gate: SwitchGate
+
+        fileprivate init(_ gate: SwitchGate) { self.gate = gate }
+
+        deinit { gate.endSteadily() }
+    }
+
+    /// Begins such work. May wait.
+    ///
+    /// - Parameter limit: How long it waits.
+    /// - Throws: `busy` if a switch, or others, take too long.
+    package func steadyWork(
+        alone: Bool = false, within limit: Duration = steadyPatience
+    ) throws(StorageError) -> SteadyWork {
+        let end = ContinuousClock.now + limit
+        var pause = LockPause(from: 100, to: 20_000)
+        while !beginSteadily(alone: alone) {
+            guard ContinuousClock.now < end else {
+                let isSwitching = page.isTakenByOther(byte: Self.ownerByte) || isOwn.load(ordering: .acquiring)
+                throw isSwitching ? switching : working
+            }
+            pause.take()
+        }
+        return SteadyWork(self)
+    }
+
+    /// How long such work waits for a switch, unless it says so.
+    package static let steadyPatience = Duration.seconds(30)
+
+    private func beginSteadily(alone: Bool) -> Bool {
+        let hasBegun = steady.withLock { steady in
+            guard !steady.isAlone, !alone || steady.works == 0 else { return false }
+            guard steady.works > 0 || page.take(byte: Self.steadyByte, shared: !alone) else { return false }
+            if alone { steady.isAlone = true } else { steady.works += 1 }
+            return true
+        }
+        if hasBegun { head.pointee.worker.store(getpid(), ordering: .relaxed) }
+        return hasBegun
+    }
+
+    private func endSteadily() {
+        steady.withLock { steady in
+            if steady.isAlone { steady.isAlone = false } else { steady.works -= 1 }
+            if steady.works == 0 { page.letGo(byte: Self.steadyByte) }
+        }
+    }
+
+    private var switching: StorageError {
+        StorageError(
+            .busy, "process \(head.pointee.owner.load(ordering: .relaxed)) is switching a store",
+            hint: "wait until it is done")
+    }
+
+    private var working: StorageError {
+        StorageError(
+            .busy,
+            "process \(head.pointee.worker.load(ordering: .relaxed)) is migrating, copying, saving, restoring or "
+                + "examining stores", hint: "wait until it is done")
+    }
 }
 
 /// The writers' side.
@@ -217,6 +309,7 @@ extension SwitchGate {
                 // What a killed program has left.
                 slot.pointee.even.store(0, ordering: .sequentiallyConsistent)
                 slot.pointee.odd.store(0, ordering: .sequentiallyConsistent)
+                slot.pointee.process.store(getpid(), ordering: .relaxed)
                 self.slot.store(UInt(bitPattern: slot), ordering: .releasing)
                 return slot
             }
@@ -232,27 +325,30 @@ extension SwitchGate {
     /// Moves the gate, as long as it lives; then the gate is open.
     package struct Keeper: ~Copyable {
         fileprivate let gate: SwitchGate
+        /// Whether nobody works on whole stores.
+        fileprivate var isAlone = false
 
         /// Lets all writers note what they change, and waits for those that do not.
         ///
-        /// - Returns: Whether they have all ended in time.
-        package borrowing func track(within limit: Duration) -> Bool { gate.move(to: .tracked, within: limit) }
+        /// - Throws: `busy` if one does not end in time.
+        package borrowing func track(within limit: Duration) throws(StorageError) {
+            try gate.move(to: .tracked, within: limit)
+        }
 
         /// Waits for all changes that began before, also those of a switch that was given up.
-        ///
-        /// - Returns: Whether they have all ended in time.
-        fileprivate borrowing func settle(within limit: Duration) -> Bool {
+        fileprivate borrowing func settle(within limit: Duration) throws(StorageError) {
             // A wait covers every second step only.
-            gate.move(to: .open, within: limit) && gate.move(to: .open, within: limit)
+            for _ in 0..<2 { try gate.move(to: .open, within: limit) }
         }
 
         /// Holds all writers, and waits for those inside.
         ///
-        /// - Returns: Whether they have all ended in time; if not, all go on, and note what they change.
-        package borrowing func close(within limit: Duration) -> Bool {
-            if gate.move(to: .closed, within: limit) { return true }
-            gate.step(to: .tracked)
-            return false
+        /// - Throws: `busy` if one does not end in time. Then all go on, and note what they change.
+        package borrowing func close(within limit: Duration) throws(StorageError) {
+            do throws(StorageError) { try gate.move(to: .closed, within: limit) } catch {
+                gate.step(to: .tracked)
+                throw error
+            }
         }
 
         /// Runs `body`, whose changes the closed gate lets pass.
@@ -269,6 +365,7 @@ extension SwitchGate {
 
         deinit {
             gate.step(to: .open)
+            if isAlone { gate.endSteadily() }
             gate.isOwn.store(false, ordering: .releasing)
             gate.page.letGo(byte: SwitchGate.ownerByte)
         }
@@ -276,22 +373,24 @@ extension SwitchGate {
 
     /// Takes over the gate, once others who switch are done.
     ///
-    /// - Parameter limit: How long others may switch, and how long changes may take that are under way.
+    /// - Parameter limit: How long others may switch or work on whole stores, and how long changes may take that are
+    ///   under way.
     /// - Throws: `busy` if that takes longer.
     package func keep(within limit: Duration) throws(StorageError) -> Keeper {
         let end = ContinuousClock.now + limit
         var pause = LockPause(from: 100, to: 20_000)
         while !take() {
-            guard ContinuousClock.now < end else {
-                throw StorageError(
-                    .busy, "process \(head.pointee.owner.load(ordering: .relaxed)) is switching a store",
-                    hint: "wait until it is done")
-            }
+            guard ContinuousClock.now < end else { throw switching }
             pause.take()
         }
         head.pointee.owner.store(getpid(), ordering: .relaxed)
-        let keeper = Keeper(gate: self)
-        guard keeper.settle(within: limit) else { throw Self.tooSlow(limit) }
+        var keeper = Keeper(gate: self)
+        while !beginSteadily(alone: true) {
+            guard ContinuousClock.now < end else { throw working }
+            pause.take()
+        }
+        keeper.isAlone = true
+        try keeper.settle(within: limit)
         return keeper
     }
 
@@ -303,13 +402,6 @@ extension SwitchGate {
         return false
     }
 
-    /// Changes did not end in time.
-    package static func tooSlow(_ limit: Duration) -> StorageError {
-        StorageError(
-            .busy, "a program has been changing a store for more than \(limit); nothing was changed",
-            hint: "try again when it has ended")
-    }
-
     @discardableResult
     private func step(to mode: Mode) -> Step {
         let former = Step(word: head.pointee.word.load(ordering: .acquiring))
@@ -318,25 +410,30 @@ extension SwitchGate {
         return former
     }
 
-    private func move(to mode: Mode, within limit: Duration) -> Bool {
+    /// - Throws: `busy` if a change does not end in time.
+    private func move(to mode: Mode, within limit: Duration) throws(StorageError) {
         let former = step(to: mode)
         let end = ContinuousClock.now + limit
         var pause = LockPause(from: 10, to: 1000)
-        while hasWriters(of: former) {
-            guard ContinuousClock.now < end else { return false }
+        while let process = writer(of: former) {
+            guard ContinuousClock.now < end else {
+                throw StorageError(
+                    .busy, "process \(process) has been changing a store for more than \(limit); nothing was changed",
+                    hint: "try again when it has ended")
+            }
             pause.take()
         }
-        return true
     }
 
-    /// Whether changes are under way that began in a step of the gate, or an even number of steps before.
-    private func hasWriters(of step: Step) -> Bool {
-        (0..<Self.slots).contains { number in
+    /// A process with a change under way that began in a step of the gate, or an even number of steps before.
+    private func writer(of step: Step) -> Int32? {
+        for number in 0..<Self.slots {
             let slot = page.content(at: Self.firstSlot + number * Self.slotSize, as: Slot.self)
-            guard slot.pointee.number(parity: step.parity) != 0 else { return false }
+            guard slot.pointee.number(parity: step.parity) != 0 else { continue }
             // A killed program has none under way.
-            let isOwn = ownSlot == slot
-            return isOwn || page.isTakenByOther(byte: Self.firstSlot + number)
+            guard ownSlot == slot || page.isTakenByOther(byte: Self.firstSlot + number) else { continue }
+            return slot.pointee.process.load(ordering: .relaxed)
         }
+        return nil
     }
 }

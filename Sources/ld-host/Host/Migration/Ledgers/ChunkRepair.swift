@@ -33,7 +33,7 @@ struct ChunkRepair {
                 else { continue }
                 let ledger = try await engine.bulkLedger(of: migration)
                 guard ledger.destination.open === found.open else { continue }
-                let part = try await MigrationTurns.shared.alone(in: found.open, engine.snapshot.settings) {
+                let part = try await MigrationTurns.shared.alone(in: found.open, engine.snapshot) {
                     try await onIOThread { () throws(StorageError) in
                         Result { try ledger.report(progress, applying: isApplying) }
                     }.get()

@@ -165,7 +165,7 @@ struct LedgerRepair: Sendable {
     ///
     /// - Returns: The name.
     private func putAside(_ found: LedgerSurvey.Page) async throws -> String {
-        try await MigrationTurns.shared.alone(in: found.open, snapshot.settings) {
+        try await MigrationTurns.shared.alone(in: found.open, snapshot) {
             guard let stored = try await found.place.stored() else {
                 throw StorageError(.notFound, "the page is gone")
             }

@@ -56,7 +56,7 @@ extension MigrationEngine {
                 migration: id, destination: place.address, isDone: problem == nil, problem: problem)
         }
         do {
-            return try await MigrationTurns.shared.alone(in: place.open, snapshot.settings) {
+            return try await MigrationTurns.shared.alone(in: place.open, snapshot) {
                 let ledger = try survey.ledger(of: place)
                 var page = try await ledger.page()
                 // Somebody else may have been at it meanwhile.

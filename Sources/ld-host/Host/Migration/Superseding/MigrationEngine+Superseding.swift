@@ -63,7 +63,7 @@ extension MigrationEngine {
         in stores: ArraySlice<OpenStore>, _ body: () async throws -> Void
     ) async throws {
         guard let store = stores.first else { return try await body() }
-        try await MigrationTurns.shared.alone(in: store, settings) {
+        try await MigrationTurns.shared.alone(in: store, snapshot) {
             try await alone(in: stores.dropFirst(), body)
         }
     }

@@ -278,7 +278,7 @@ extension StorageRouter {
     /// Migrates a container that has no Swift type.
     @discardableResult
     package func migrateContainer(_ chain: ContainerChain) async throws -> ContainerProgress {
-        try await ContainerRun(chain, try await engine()).run()
+        try await migrating { try await ContainerRun(chain, $0).run() }
     }
 }
 

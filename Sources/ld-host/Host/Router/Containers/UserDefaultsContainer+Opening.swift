@@ -73,7 +73,7 @@ extension UserDefaultsMigrationManager {
         for other in type.migratesAfter {
             _ = try await migrate(other, router, other.store == type.store ? store : nil, after: path + [name])
         }
-        return try await run(of: type, router, store).run()
+        return try await router.following { try await run(of: type, router, store).run() }
     }
 
     /// The version of a container's stored data; `nil` if no version is stored.
@@ -100,7 +100,7 @@ extension UserDefaultsMigrationManager {
     public static func rollback<Container: UserDefaultsContainer>(
         _ type: Container.Type, in router: StorageRouter = .shared, store: StorageDomain? = nil
     ) async throws {
-        try await run(of: type, router, store).rollback()
+        try await router.following { try await run(of: type, router, store).rollback() }
     }
 
     /// Decides which settings count if a container has two versions: that is if an earlier release, with another
@@ -114,7 +114,7 @@ extension UserDefaultsMigrationManager {
         _ choice: ContainerVersionChoice, of type: Container.Type, in router: StorageRouter = .shared,
         store: StorageDomain? = nil
     ) async throws {
-        try await run(of: type, router, store).decide(choice)
+        try await router.following { try await run(of: type, router, store).decide(choice) }
     }
 
     private static func run<Container: UserDefaultsContainer>(

@@ -42,8 +42,10 @@ extension StorageRouter.BackupManagement {
             try snapshot.checkDomains(domains)
             // Before stores are frozen, which others may wait for.
             let key = try passphrase.key(of: path, isNew: true)
-            let run = try BackupRun(snapshot, Array(Set(domains)), progress: progress)
-            return try run.write(to: target, crypto, under: key, as: style ?? BackupFormat.style(crypto))
+            return try SwitchGate.ofUser.steadily { () throws(StorageError) in
+                let run = try BackupRun(router.follow(), Array(Set(domains)), progress: progress)
+                return try run.write(to: target, crypto, under: key, as: style ?? BackupFormat.style(crypto))
+            }
         }
     }
 
@@ -73,16 +75,19 @@ extension StorageRouter.BackupManagement {
             let file = try BackupFile(path)
             let crypto = try snapshot.crypto.openIfNeeded()
             _ = try file.header(crypto)
-            BatchRecovery(snapshot: snapshot).recoverAll()
-            try BatchIntent.requireNone(snapshot)
             let key = try passphrase.key(of: path, isNew: false)
-            let comparison = try RestoreComparison(
-                snapshot, file, crypto, key: key, terms, progress: progress)
-            try comparison.look(domains)
-            guard !terms.isPlan else { return comparison.report }
-            try comparison.requireNamedFolders()
-            try comparison.requireNoConflict()
-            return try RestoreRun(comparison).restore()
+            return try SwitchGate.ofUser.steadily { () throws(StorageError) in
+                let snapshot = try router.follow()
+                BatchRecovery(snapshot: snapshot).recoverAll()
+                try BatchIntent.requireNone(snapshot)
+                let comparison = try RestoreComparison(
+                    snapshot, file, crypto, key: key, terms, progress: progress)
+                try comparison.look(domains)
+                guard !terms.isPlan else { return comparison.report }
+                try comparison.requireNamedFolders()
+                try comparison.requireNoConflict()
+                return try RestoreRun(comparison).restore()
+            }
         }
     }
 }

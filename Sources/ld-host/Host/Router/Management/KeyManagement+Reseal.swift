@@ -18,7 +18,7 @@ extension StorageRouter.KeyManagement {
         _ name: KeyRingName = .master, planOnly: Bool = false,
         progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
     ) async throws -> ResealReport {
-        try await withRing(name) { (scan) throws(StorageError) in
+        try await withRing(name, .steady) { (scan) throws(StorageError) in
             var scan = scan
             var earlier: [String?: KeyRingState] = [:]
             if case .master = name {

@@ -29,7 +29,7 @@ extension StorageRouter.KeyManagement {
     ///
     /// - Parameter counting: Whether to count the values that each seals, which reads every value's header.
     public func list(of name: KeyRingName = .master, counting: Bool = false) async throws -> [KeyDescription] {
-        try await withRing(name) { (scan) throws(StorageError) in
+        try await withRing(name, counting ? .steady : .none) { (scan) throws(StorageError) in
             guard let state = try scan.ring.stateUnlessMissing() else { return [] }
             guard counting else { return state.entries.map { KeyDescription($0) } }
             var counts: [KeyID: Int] = [:]
@@ -118,7 +118,7 @@ extension StorageRouter.KeyManagement {
         var seen: UInt64?
         for _ in 0..<Self.retirements {
             let before = seen
-            let next = try await withRing(name) { (scan) throws(StorageError) -> UInt64? in
+            let next = try await withRing(name, .alone) { (scan) throws(StorageError) -> UInt64? in
                 guard scan.ring.isSharedByMachines else {
                     _ = try Self.remove(id, scan)
                     return nil
@@ -190,7 +190,7 @@ extension StorageRouter.KeyManagement {
     /// - Throws: `notFound` if there is no such location, or all are in a store that is configured as before.
     @discardableResult
     public func forgetPlaces(ofStore store: String) async throws -> Int {
-        try await withRing(.master) { (scan) throws(StorageError) in
+        try await withRing(.master, .alone) { (scan) throws(StorageError) in
             var identities: Set<UInt64> = []
             for slot in scan.snapshot.stores { identities.insert(try slot.openIfNeeded().identity) }
             let now = try scan.snapshot.slot(ofStore: store)?.openIfNeeded()
@@ -253,30 +253,48 @@ extension StorageRouter.KeyManagement {
         return KeyDescription(entry)
     }
 
+    /// How a call looks for what a ring has sealed.
+    enum Scanning {
+        /// Not at all, or values that others may move meanwhile.
+        case none
+        /// No store is switched meanwhile.
+        case steady
+        /// Nobody moves values from store to store meanwhile: one could be in a store that has been examined already.
+        case alone
+    }
+
     /// Runs `body` on a thread that may wait, with a ring and a scan of what it seals.
     func withRing<Result: Sendable>(
-        _ name: KeyRingName, _ body: @escaping @Sendable (SealedScan) throws(StorageError) -> Result
+        _ name: KeyRingName, _ scanning: Scanning = .none,
+        _ body: @escaping @Sendable (SealedScan) throws(StorageError) -> Result
     ) async throws(StorageError) -> Result {
         let snapshot = try await router.snapshot()
         return try await onIOThread { () throws(StorageError) in
-            let ring: KeyRing
-            switch name {
-            case .master: ring = try snapshot.rings.ring(named: snapshot.rings.current)
-            case .store(let store):
-                guard let slot = snapshot.slot(ofStore: store) else {
-                    throw StorageError(
-                        .invalidConfiguration, "there is no store '\(store)'",
-                        hint: "use one of: \(snapshot.stores.map(\.settings.name).joined(separator: ", "))")
-                }
-                guard let sealing = try slot.openIfNeeded().sealing else {
-                    throw StorageError(
-                        .invalidConfiguration, "the store '\(store)' is not sealed, so it has no keys",
-                        hint: "see stores.\(store).sealing in the configuration")
-                }
-                ring = sealing.ring
+            guard scanning != .none else { return try body(Self.scan(name, snapshot)) }
+            return try SwitchGate.ofUser.steadily(alone: scanning == .alone) { () throws(StorageError) in
+                try body(Self.scan(name, router.follow()))
             }
-            return try body(SealedScan(snapshot: snapshot, name: name, ring: ring))
         }
+    }
+
+    private static func scan(_ name: KeyRingName, _ snapshot: RouterSnapshot) throws(StorageError) -> SealedScan {
+        let ring: KeyRing
+        switch name {
+        case .master: ring = try snapshot.rings.ring(named: snapshot.rings.current)
+        case .store(let store):
+            guard let slot = snapshot.slot(ofStore: store) else {
+                throw StorageError(
+                    .invalidConfiguration, "there is no store '\(store)'",
+                    hint: "use one of: \(snapshot.stores.map(\.settings.name).joined(separator: ", "))")
+            }
+            guard let sealing = try slot.openIfNeeded().sealing else {
+                throw StorageError(
+                    .invalidConfiguration, "the store '\(store)' is not sealed, so it has no keys",
+                    hint: "see stores.\(store).sealing in the configuration")
+            }
+            ring = sealing.ring
+        }
+        return SealedScan(snapshot: snapshot, name: name, ring: ring)
     }
 }
 

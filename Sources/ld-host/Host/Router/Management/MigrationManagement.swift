@@ -41,7 +41,7 @@ extension StorageRouter.MigrationManagement {
         let (engine, before) = try await router.untouchedSnapshot { snapshot in
             (router.engine(snapshot), try await MigrationNotes(snapshot).interruptedBatches())
         }
-        return try await engine.resume(after: before)
+        return try await router.steadily { try await engine.resume(after: before) }
     }
 
     /// The status of every migration that is registered or in the ledgers.
@@ -71,7 +71,7 @@ extension StorageRouter.MigrationManagement {
     /// - Throws: `validationFailed` if it is not complete, a value was changed since, or the old values are no
     ///   longer kept (configuration `migrations.grace`, ``confirm(of:id:)``): then nothing has changed.
     public func rollback<Value>(of key: StorageKey<Value>, id: String? = nil) async throws {
-        try await router.engine().rollback(AnyStorageKey(key), id: id)
+        try await router.migrating { try await $0.rollback(AnyStorageKey(key), id: id) }
     }
 
     /// Rolls back a migration by its id.
@@ -82,19 +82,19 @@ extension StorageRouter.MigrationManagement {
     public func rollback(
         _ id: String, of address: String? = nil, progress: @escaping @Sendable (StepProgress) -> Void = { _ in }
     ) async throws {
-        try await router.engine().rollback(id, of: address, progress: progress)
+        try await router.migrating { try await $0.rollback(id, of: address, progress: progress) }
     }
 
     /// Confirms a migration: the values that it replaced and removed are no longer kept.
     public func confirm<Value>(of key: StorageKey<Value>, id: String? = nil) async throws {
-        try await router.engine().confirm(AnyStorageKey(key), id: id)
+        try await router.migrating { try await $0.confirm(AnyStorageKey(key), id: id) }
     }
 
     /// Confirms a migration by its id.
     ///
     /// - Parameter address: Its destination, `domain[:scope]/name`, if several have a migration with this id.
     public func confirm(_ id: String, of address: String? = nil) async throws {
-        try await router.engine().confirm(id, of: address)
+        try await router.migrating { try await $0.confirm(id, of: address) }
     }
 
     /// Checks every page of the ledgers of all stores.
@@ -102,7 +102,7 @@ extension StorageRouter.MigrationManagement {
     /// - Parameter puttingAside: Whether to put corrupt pages aside: each is kept as it is, in the same store under
     ///   another name, and its migrations count as not run. The migrated data stays where it is.
     public func checkLedgers(puttingAside: Bool = false) async throws -> LedgerReport {
-        try await router.engine().checkLedgers(puttingAside: puttingAside)
+        try await router.migrating { try await $0.checkLedgers(puttingAside: puttingAside) }
     }
 
     /// The packs of the configuration, opened.

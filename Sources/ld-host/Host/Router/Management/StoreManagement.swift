@@ -44,47 +44,57 @@ extension StorageRouter.StoreManagement {
         choosing choice: StoreCopyChoice? = nil, planOnly: Bool = false,
         progress: @escaping @Sendable (StepProgress) -> Void = { _ in }
     ) async throws -> StoreCopyReport {
-        let snapshot = try await router.snapshot()
         let domains = Set(domains).sorted()
-        try snapshot.checkDomains(domains)
+        try await router.snapshot().checkDomains(domains)
         return try await onIOThread { () throws(StorageError) in
-            let copy = try Self.prepare(from, to, domains, snapshot)
-            let wasInterrupted = try CopyIntent.isInterrupted(
-                from: from, to: to, folder: snapshot.settings.folders.journal)
-            var run = CopyRun(
-                copy: copy, moving: moving, choosing: choice, isResumed: wasInterrupted,
-                report: StoreCopyReport(from: from, to: to), progress: progress)
-            let taken =
-                planOnly
-                ? nil
-                : try CopyIntent.take(
-                    from: from, to: to, domains: domains, moving: moving, folder: snapshot.settings.folders.journal)
-            let intent = taken?.intent
-            try run.look()
-            do throws(StorageError) { try copy.requireConsent(toSeal: run.missing, moving: moving) } catch {
-                try intent?.finish()
-                throw error
+            try SwitchGate.ofUser.steadily { () throws(StorageError) in
+                try Self.copy(
+                    try router.follow(), from, to, domains, moving: moving, choosing: choice, planOnly: planOnly,
+                    progress: progress)
             }
-            guard !planOnly else {
-                run.planCopy()
-                if moving { try run.planRemoval() }
-                return run.report
-            }
-            try run.copyAll()
-            try run.noteMove()
-            if moving {
-                try run.remove()
-                run.wipe(isResumed: taken?.isResumed == true)
-                if run.report.isComplete {
-                    let served = domains.isEmpty ? Array(snapshot.settings.routes.keys) : domains
-                    try RouteHistory(snapshot.settings.folders).emptied(from, of: served)
-                }
-            } else {
-                try run.remember()
-            }
+        }
+    }
+
+    private static func copy(
+        _ snapshot: RouterSnapshot, _ from: String, _ to: String, _ domains: [String], moving: Bool,
+        choosing choice: StoreCopyChoice?, planOnly: Bool, progress: @escaping @Sendable (StepProgress) -> Void
+    ) throws(StorageError) -> StoreCopyReport {
+        let copy = try prepare(from, to, domains, snapshot)
+        let wasInterrupted = try CopyIntent.isInterrupted(
+            from: from, to: to, folder: snapshot.settings.folders.journal)
+        var run = CopyRun(
+            copy: copy, moving: moving, choosing: choice, isResumed: wasInterrupted,
+            report: StoreCopyReport(from: from, to: to), progress: progress)
+        let taken =
+            planOnly
+            ? nil
+            : try CopyIntent.take(
+                from: from, to: to, domains: domains, moving: moving, folder: snapshot.settings.folders.journal)
+        let intent = taken?.intent
+        try run.look()
+        do throws(StorageError) { try copy.requireConsent(toSeal: run.missing, moving: moving) } catch {
             try intent?.finish()
+            throw error
+        }
+        guard !planOnly else {
+            run.planCopy()
+            if moving { try run.planRemoval() }
             return run.report
         }
+        try run.copyAll()
+        try run.noteMove()
+        if moving {
+            try run.remove()
+            run.wipe(isResumed: taken?.isResumed == true)
+            if run.report.isComplete {
+                let served = domains.isEmpty ? Array(snapshot.settings.routes.keys) : domains
+                try RouteHistory(snapshot.settings.folders).emptied(from, of: served)
+            }
+        } else {
+            try run.remember()
+        }
+        try intent?.finish()
+        return run.report
     }
 
     /// Forgets an interrupted copy. What it has copied or moved so far stays that way.

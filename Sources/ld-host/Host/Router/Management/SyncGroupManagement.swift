@@ -22,7 +22,9 @@ extension StorageRouter.SyncGroupManagement {
     /// - Throws: `busy` if it is in a group; `invalidOptions` for a name that is not allowed.
     @discardableResult
     public func create(named name: String? = nil) async throws -> NewSyncGroup {
-        let code = try await router.syncDevice().create(named: name ?? Self.hostName).text
+        let code = try await router.following {
+            try await router.syncDevice().create(named: name ?? Self.hostName).text
+        }
         do {
             return NewSyncGroup(
                 recoveryCode: code,
@@ -37,7 +39,9 @@ extension StorageRouter.SyncGroupManagement {
     ///
     /// - Parameter lifetime: How long it can be used.
     public func invite(for lifetime: Duration = .seconds(3600)) async throws -> SyncInvitation {
-        try await router.syncDevice().invite(for: Int(clamping: lifetime.components.seconds))
+        try await router.following {
+            try await router.syncDevice().invite(for: Int(clamping: lifetime.components.seconds))
+        }
     }
 
     /// Ends all invitations that no device has used: their codes let nobody join any more, and do not open what is
@@ -46,7 +50,9 @@ extension StorageRouter.SyncGroupManagement {
     /// - Returns: How many there were.
     /// - Throws: `storeUnavailable` if the transport cannot be reached. Then they are as before.
     @discardableResult
-    public func revokeInvitations() async throws -> Int { try await router.syncDevice().revokeInvitations() }
+    public func revokeInvitations() async throws -> Int {
+        try await router.following { try await router.syncDevice().revokeInvitations() }
+    }
 
     /// Joins a group by an invitation's code. What the group has wins over what this device had before.
     ///
@@ -54,7 +60,7 @@ extension StorageRouter.SyncGroupManagement {
     ///   if the code opens no invitation.
     @discardableResult
     public func join(_ code: String, named name: String? = nil) async throws -> SyncReport {
-        try await router.syncDevice().join(code, named: name ?? Self.hostName)
+        try await router.following { try await router.syncDevice().join(code, named: name ?? Self.hostName) }
         return try await sync(after: "this device has joined the group")
     }
 
@@ -64,11 +70,13 @@ extension StorageRouter.SyncGroupManagement {
     ///   until one of them removes it, and keep what they would otherwise forget.
     /// - Throws: `storeUnavailable` if the transport cannot be reached. Then the device stays in the group.
     public func leave(offline isOffline: Bool = false) async throws {
-        try await router.syncDevice().leave(offline: isOffline)
+        try await router.following { try await router.syncDevice().leave(offline: isOffline) }
     }
 
     /// The devices of the group, the longest in it first, and then those that were away for too long.
-    public func members() async throws -> [SyncMember] { try await router.syncDevice().members() }
+    public func members() async throws -> [SyncMember] {
+        try await router.following { try await router.syncDevice().members() }
+    }
 
     /// Removes a device from the group. It can read what was published until now, and nothing later.
     ///
@@ -82,6 +90,10 @@ extension StorageRouter.SyncGroupManagement {
     ///   a mistyped code and that of another group.
     @discardableResult
     public func remove(_ id: String, recoveryCode: String? = nil) async throws -> SyncReport {
+        try await router.following { try await removeOnce(id, recoveryCode) }
+    }
+
+    private func removeOnce(_ id: String, _ recoveryCode: String?) async throws -> SyncReport {
         let device = try await router.syncDevice()
         let code = try recoveryCode.map { try device.recoveryCode($0) }
         return try await device.remove(with: code) { (members) throws(StorageError) in
@@ -120,21 +132,27 @@ extension StorageRouter.SyncGroupManagement {
     /// - Returns: The names of the devices of the group.
     /// - Throws: `notFound` if this device has no keys of a group; `storeUnavailable` if the transport does not have
     ///   all that is needed.
-    public func recover() async throws -> [String] { try await router.syncDevice().recover() }
+    public func recover() async throws -> [String] {
+        try await router.following { try await router.syncDevice().recover() }
+    }
 
     /// How far sync has come, without asking the transport.
     public func report() async throws -> SyncReport {
-        try await router.syncing(on: router.syncDevice()) { (device) throws(StorageError) in
-            try await device.report()
-        }.report
+        try await router.following {
+            try await router.syncing(on: router.syncDevice()) { (device) throws(StorageError) in
+                try await device.report()
+            }.report
+        }
     }
 
     /// Makes the removals that wait for consent.
     @discardableResult
     public func acceptRemovals() async throws -> SyncReport {
-        try await router.syncing(on: router.syncDevice()) { (device) throws(StorageError) in
-            try await device.sync { (turn) throws(StorageError) in try turn.engine.acceptRemovals() }
-        }.report
+        try await router.following {
+            try await router.syncing(on: router.syncDevice()) { (device) throws(StorageError) in
+                try await device.sync { (turn) throws(StorageError) in try turn.engine.acceptRemovals() }
+            }.report
+        }
     }
 
     /// The addresses of values that sync changes on this device from now on, by any call through this router.

@@ -179,12 +179,24 @@ package struct CopyRun {
         try SyncDevice.lock(folders).exclusive { (_) throws(StorageError) in
             var moved = try MovedDomains(folders)
             if moves {
-                moved.move(domains, from: copy.source, to: copy.destination)
+                let arrived = try isWhole(domains) ? UInt64(max(0, Date().timeIntervalSince1970 * 1000)) : nil
+                moved.move(domains, from: copy.source, to: copy.destination, arrived: arrived)
             } else {
                 moved.bring(domains.union(copy.domains), to: copy.destination)
             }
             try moved.save()
         }
+    }
+
+    /// Whether the destination has of some domains what the source has, and nothing else.
+    private func isWhole(_ domains: Set<String>) throws(StorageError) -> Bool {
+        guard superseded.isEmpty, undecided.isEmpty, report.failures.isEmpty, report.removedSince.isEmpty else {
+            return false
+        }
+        let back = try StoreCopy(
+            snapshot: copy.snapshot, source: copy.destination, destination: copy.source, domains: domains.sorted())
+        let there = try back.addresses().filter { domains.contains($0.place.domain) }
+        return Set(there).isSubset(of: Set(present))
     }
 
     /// Removes all but what both stores keep in the same place. The host's keys go last, so that whatever happens

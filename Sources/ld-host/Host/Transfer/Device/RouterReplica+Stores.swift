@@ -1,5 +1,6 @@
 internal import ByteCoding
 internal import FoundationEssentials
+internal import HostGround
 internal import HostStores
 internal import HostSync
 internal import LocalDataAPI
@@ -12,12 +13,13 @@ extension RouterReplica {
             ?? SyncedStores()
         known = saved
         let putBack = try storesPutBack()
+        let moved = try MovedDomains(snapshot.settings.folders)
         var outdated = OutdatedKeys()
         for key in byAddress.values where putBack.contains(key.resolved.open.identity) {
             outdated.putBack.insert(key.address)
         }
         for (domain, keys) in Dictionary(grouping: byAddress.values, by: \.domain) {
-            guard let end = notice(domain, in: keys[0].resolved.open) else { continue }
+            guard let end = notice(domain, in: keys[0].resolved.open, moved) else { continue }
             returned.insert(domain)
             for key in keys {
                 if let value = try read(key.address), (value.written ?? 0) >> 16 > end {
@@ -50,14 +52,15 @@ extension RouterReplica {
 
     /// Notes which store serves a domain.
     ///
-    /// - Returns: Until when it served before, in milliseconds since 1970 UTC, if another one did meanwhile.
-    private func notice(_ domain: String, in open: OpenStore) -> UInt64? {
+    /// - Returns: Until when it served before, in milliseconds since 1970 UTC, if another one did meanwhile, and its
+    ///   values were not brought here since.
+    private func notice(_ domain: String, in open: OpenStore, _ moved: MovedDomains) -> UInt64? {
         let service = SyncedStores.Service(domain: domain, store: open.name)
         for other in known.ends.keys where other.domain == domain && other != service && known.ends[other] == 0 {
             known.ends[other] = now()
         }
         let end = known.ends.updateValue(0, forKey: service) ?? 0
-        guard end > 0 else { return nil }
+        guard end > 0, !moved.haveArrived(domain, in: open, since: end) else { return nil }
         snapshot.log(
             .warning, "sync",
             "store '\(open.name)' serves '\(domain)' again, which another store served meanwhile, so this device "

@@ -136,31 +136,48 @@ extension SyncDevice {
     func turn<Result: Sendable>(
         _ body: @escaping @Sendable (Turn) throws(StorageError) -> Result
     ) async throws(StorageError) -> Result {
-        try await lane.run("syncing") { [self] () throws(StorageError) in
-            try lock.exclusive { (file) throws(StorageError) in
-                try requireUnmoved()
-                let number = try file.number()
-                let isOpen = opened.map { $0.number == number } ?? false
-                let (turn, kept): (Turn, SyncStanding?) =
-                    if let opened, isOpen { (opened.turn, opened.standing) } else { (try open(), nil) }
-                // Others read what this turn changes.
-                try file.setNumber(number &+ 1)
-                opened = (turn, number &+ 1, nil)
-                defer { hasUnsaved.store(opened?.turn.engine.isProgressDue ?? false, ordering: .releasing) }
-                do throws(StorageError) {
-                    let result = Swift.Result { () throws(StorageError) in try body(turn) }
-                    let standing = SyncStanding(of: turn.group, isJoining: turn.engine.isJoining)
-                    if standing == nil || standing != kept { try keepStanding(standing) }
-                    opened?.standing = standing
-                    return try result.get()
-                } catch {
-                    // What is in memory may be ahead of what is stored, unless only the transport failed.
-                    if ![.storeUnavailable, .timedOut, .cancelled].contains(error.code) { opened = nil }
-                    throw error
-                }
+        try await alone("syncing") { [self] (file) throws(StorageError) in
+            try requireUnmoved()
+            let number = try file.number()
+            let isOpen = opened.map { $0.number == number } ?? false
+            let (turn, kept): (Turn, SyncStanding?) =
+                if let opened, isOpen { (opened.turn, opened.standing) } else { (try open(), nil) }
+            // Others read what this turn changes.
+            try file.setNumber(number &+ 1)
+            opened = (turn, number &+ 1, nil)
+            defer { hasUnsaved.store(opened?.turn.engine.isProgressDue ?? false, ordering: .releasing) }
+            do throws(StorageError) {
+                let result = Swift.Result { () throws(StorageError) in try body(turn) }
+                let standing = SyncStanding(of: turn.group, isJoining: turn.engine.isJoining)
+                if standing == nil || standing != kept { try keepStanding(standing) }
+                opened?.standing = standing
+                return try result.get()
+            } catch {
+                // What is in memory may be ahead of what is stored, unless only the transport failed.
+                if ![.storeUnavailable, .timedOut, .cancelled].contains(error.code) { opened = nil }
+                throw error
             }
         }
     }
+
+    /// Runs `body` while no other process of this device syncs, and no store is switched.
+    ///
+    /// - Throws: `busy` if either takes too long; ``StorageError/superseded`` if another store serves a domain by now;
+    ///   what `body` throws.
+    private func alone<Result: Sendable>(
+        _ what: String, _ body: @escaping @Sendable (borrowing LockedFile) throws(StorageError) -> Result
+    ) async throws(StorageError) -> Result {
+        try await lane.run(what) { [self] () throws(StorageError) in
+            // Not in the lock, which a switch waits for.
+            let work = try SwitchGate.ofUser.steadyWork(within: Self.patience)
+            defer { withExtendedLifetime(work) {} }
+            try snapshot.requireCurrent()
+            return try lock.exclusive(body)
+        }
+    }
+
+    /// How long it waits for a switch of a store.
+    private static let patience = Duration.seconds(600)
 
     /// Values that were moved to another store were not removed: this device's configuration, or this process, does not
     /// know that store yet.
@@ -194,21 +211,19 @@ extension SyncDevice {
     ///
     /// - Returns: The names of the group's members.
     package func recover() async throws(StorageError) -> [String] {
-        try await lane.run("reading the sync group again") { [self] () throws(StorageError) in
-            try lock.exclusive { (file) throws(StorageError) in
-                try requireUnmoved()
-                guard let membership = try SyncMembership.load(from: keychain, crypto) else { throw noGroup }
-                let group = try MemberGroup(membership, crypto, keychain: keychain, page: try SyncPlace.log(in: home))
-                try requireSameMachine(group)
-                if group.hasLostLog {
-                    try group.recoverLog(from: TransportCarrier(transport))
-                    try turn(of: group).engine.takeOverAgain()
-                    try group.save()
-                    try file.setNumber(try file.number() &+ 1)
-                    opened = nil
-                }
-                return group.log.state.members.map(\.name)
+        try await alone("reading the sync group again") { [self] (file) throws(StorageError) in
+            try requireUnmoved()
+            guard let membership = try SyncMembership.load(from: keychain, crypto) else { throw noGroup }
+            let group = try MemberGroup(membership, crypto, keychain: keychain, page: try SyncPlace.log(in: home))
+            try requireSameMachine(group)
+            if group.hasLostLog {
+                try group.recoverLog(from: TransportCarrier(transport))
+                try turn(of: group).engine.takeOverAgain()
+                try group.save()
+                try file.setNumber(try file.number() &+ 1)
+                opened = nil
             }
+            return group.log.state.members.map(\.name)
         }
     }
 
@@ -261,29 +276,27 @@ extension SyncDevice {
     private func enter<Secret: Sendable>(
         isFirst: Bool = false, _ make: @escaping @Sendable () throws(StorageError) -> (MemberGroup, Secret)
     ) async throws(StorageError) -> Secret {
-        try await lane.run("entering the sync group") { [self] () throws(StorageError) in
-            try lock.exclusive { (file) throws(StorageError) in
-                try requireUnmoved()
-                let former = try formerGroup()
-                if former == nil { try forgetEntries() }
-                let (group, secret) = try make()
-                if let former, former != group.log.group { try forgetEntries() }
-                // Until it has what the group has, it migrates none of the group's values.
-                try keepStanding(SyncStanding(of: group, isJoining: true))
-                try keepMachine(group)
-                try group.save()
-                try file.setNumber(try file.number() &+ 1)
-                opened = nil
-                if former == group.log.group { try turn(of: group).engine.takeOverAgain() }
-                do throws(StorageError) { try group.publish(to: TransportCarrier(transport)) } catch {
-                    guard isFirst else {
-                        throw error.after("this device has joined, and has not published it")
-                    }
-                    try forgetMembership(file)
-                    throw error
+        try await alone("entering the sync group") { [self] (file) throws(StorageError) in
+            try requireUnmoved()
+            let former = try formerGroup()
+            if former == nil { try forgetEntries() }
+            let (group, secret) = try make()
+            if let former, former != group.log.group { try forgetEntries() }
+            // Until it has what the group has, it migrates none of the group's values.
+            try keepStanding(SyncStanding(of: group, isJoining: true))
+            try keepMachine(group)
+            try group.save()
+            try file.setNumber(try file.number() &+ 1)
+            opened = nil
+            if former == group.log.group { try turn(of: group).engine.takeOverAgain() }
+            do throws(StorageError) { try group.publish(to: TransportCarrier(transport)) } catch {
+                guard isFirst else {
+                    throw error.after("this device has joined, and has not published it")
                 }
-                return secret
+                try forgetMembership(file)
+                throw error
             }
+            return secret
         }
     }
 
@@ -338,23 +351,21 @@ extension SyncDevice {
     /// - Throws: What keeps the last sync from its end, or the other devices from being notified; then this device is
     ///   still in the group.
     package func leave(offline isOffline: Bool) async throws(StorageError) {
-        try await lane.run("leaving the sync group") { [self] () throws(StorageError) in
-            try lock.exclusive { (file) throws(StorageError) in
-                guard let membership = try SyncMembership.load(from: keychain, crypto) else { throw noGroup }
-                let group = try MemberGroup(
-                    membership, crypto, keychain: keychain, page: try SyncPlace.log(in: home))
-                // What is published to a group that this device does not know is read by its maker.
-                if !isOffline, group.hasLostLog { throw Self.lostLog }
-                // The machine that this one is a copy of stays in the group.
-                let concernsOthers = group.members.count > 1 || group.hasInvitations
-                if !isOffline, concernsOthers, group.members.contains(group.me), try !isOtherMachine(group) {
-                    try requireUnmoved()
-                    if group.members.count > 1 { try syncLast(group) }
-                    // It may have learned only now that it is no member any more, or that it has left before.
-                    if group.members.contains(group.me) { try sayThatItLeaves(group) }
-                }
-                try forgetMembership(file)
+        try await alone("leaving the sync group") { [self] (file) throws(StorageError) in
+            guard let membership = try SyncMembership.load(from: keychain, crypto) else { throw noGroup }
+            let group = try MemberGroup(
+                membership, crypto, keychain: keychain, page: try SyncPlace.log(in: home))
+            // What is published to a group that this device does not know is read by its maker.
+            if !isOffline, group.hasLostLog { throw Self.lostLog }
+            // The machine that this one is a copy of stays in the group.
+            let concernsOthers = group.members.count > 1 || group.hasInvitations
+            if !isOffline, concernsOthers, group.members.contains(group.me), try !isOtherMachine(group) {
+                try requireUnmoved()
+                if group.members.count > 1 { try syncLast(group) }
+                // It may have learned only now that it is no member any more, or that it has left before.
+                if group.members.contains(group.me) { try sayThatItLeaves(group) }
             }
+            try forgetMembership(file)
         }
     }
 

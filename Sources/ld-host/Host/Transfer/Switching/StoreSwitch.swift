@@ -171,14 +171,14 @@ package struct StoreSwitch {
                     kind: SwitchIntent.kind, subject: entry.subject, payload: try entry.encoded())
                 begun = intent
                 var log = try ChangeLog.ofUser.begin()
-                guard keeper.track(within: Self.patience) else { throw SwitchGate.tooSlow(Self.patience) }
+                try keeper.track(within: Self.patience)
                 try removeFormer()
                 try copyAll()
                 try follow(&log, keeper)
                 // Before the gate is closed: the process that has it changes stores.
                 try SyncDevice.lock(snapshot.settings.folders).exclusive { (_) throws(StorageError) in
                     began = .now
-                    guard keeper.close(within: limit) else { throw SwitchGate.tooSlow(limit) }
+                    try keeper.close(within: limit)
                     try keeper.working { () throws(StorageError) in
                         // What a killed program had decided belongs to the former stores.
                         BatchRecovery(snapshot: snapshot).recoverAndSettle()
@@ -188,7 +188,12 @@ package struct StoreSwitch {
                         try intent.update(payload: try entry.encoded())
                     }
                 }
-                guard ContinuousClock.now - began < limit else { throw SwitchGate.tooSlow(limit) }
+                guard ContinuousClock.now - began < limit else {
+                    throw StorageError(
+                        .busy,
+                        "the last changes could not be brought over within \(limit), as long as writers may be held; "
+                            + "nothing was changed", hint: "try again, or hold them longer, with --hold")
+                }
                 isDecided = true
             }
             keeper.open()
@@ -234,7 +239,7 @@ package struct StoreSwitch {
         for _ in 0..<Self.rounds {
             let changes = try log.next()
             // A change is noted before it is made.
-            guard keeper.track(within: Self.patience) else { throw SwitchGate.tooSlow(Self.patience) }
+            try keeper.track(within: Self.patience)
             try bring(changes)
             if changes.count <= Self.few { return }
         }
@@ -242,15 +247,17 @@ package struct StoreSwitch {
 
     private mutating func bring(_ changes: Set<ChangeLog.Entry>) throws(StorageError) {
         for (index, part) in parts.enumerated() {
-            let addresses = changes.filter { $0.store == part.identity && part.concerns($0.address) }.map(\.address)
-            try parts[index].bring(addresses.sorted { ("\($0.place)", $0.name) < ("\($1.place)", $1.name) })
+            try parts[index].follow(changes.filter { $0.store == part.identity }.map(\.address))
         }
     }
 
     /// Lets sync, whose lock is held, take none of the values for removed ones.
     private func noteMoves() throws(StorageError) {
         var moved = try MovedDomains(snapshot.settings.folders)
-        for part in parts { moved.move(Set(part.copy.domains), from: part.copy.source, to: part.copy.destination) }
+        let now = UInt64(max(0, Date().timeIntervalSince1970 * 1000))
+        for part in parts {
+            moved.move(Set(part.copy.domains), from: part.copy.source, to: part.copy.destination, arrived: now)
+        }
         try moved.save()
     }
 

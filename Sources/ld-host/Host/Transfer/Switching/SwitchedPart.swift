@@ -12,6 +12,8 @@ struct SwitchedPart {
     private let snapshot: RouterSnapshot
     /// The latest time of a value that was brought over, by the source's clock; 0 before the first.
     private(set) var latest: Int64 = 0
+    /// What of the ledger of migrations belongs to the domains.
+    private var ledger: Set<StorageAddress> = []
 
     init(
         _ snapshot: RouterSnapshot, from source: OpenStore, to destination: OpenStore, domains: [String]
@@ -24,30 +26,40 @@ struct SwitchedPart {
     /// The identity of the source, as changes of it are noted.
     var identity: UInt64 { copy.source.store.contents }
 
-    /// Whether a change of the source is to be followed.
-    func concerns(_ address: StorageAddress) -> Bool {
-        copy.domains.contains(address.place.domain) || address.place == HostSettings.syncNamespace
-            || address.place == LedgerPlace.namespace
+    /// The values of the domains in the destination, with what it knows of their migrations and of sync.
+    func arrived() throws(StorageError) -> [StorageAddress] {
+        try StoreCopy(
+            snapshot: snapshot, source: copy.destination, destination: copy.source, domains: copy.domains
+        ).addresses()
     }
 
-    /// The values of the domains in the destination.
-    func arrived() throws(StorageError) -> [StorageAddress] {
-        let back = try StoreCopy(
-            snapshot: snapshot, source: copy.destination, destination: copy.source, domains: copy.domains)
-        return try back.addresses().filter { copy.domains.contains($0.place.domain) }
-    }
+    /// Whether it is a value of one of the domains.
+    func isValue(_ address: StorageAddress) -> Bool { copy.domains.contains(address.place.domain) }
 
     /// Copies all values.
     ///
     /// - Returns: How many there are.
     mutating func bringAll(_ progress: (Int, Int) -> Void) throws(StorageError) -> Int {
         let addresses = try copy.addresses()
+        ledger = Set(addresses.filter { $0.place == LedgerPlace.namespace })
         try bring(addresses) { progress($0, addresses.count) }
-        return addresses.count
+        return addresses.count(where: isValue)
+    }
+
+    /// Makes the destination have what the source has where it was changed. Nobody syncs meanwhile, nor migrates.
+    mutating func follow(_ changes: [StorageAddress]) throws(StorageError) {
+        // A value that cannot be read may have been put aside.
+        if changes.contains(where: { $0.place == LedgerPlace.namespace }) {
+            ledger.formUnion(try copy.addresses().filter { $0.place == LedgerPlace.namespace })
+        }
+        let wanted = changes.filter { isValue($0) || ledger.contains($0) }
+        try bring(wanted.sorted { ("\($0.place)", $0.name) < ("\($1.place)", $1.name) })
     }
 
     /// Makes the destination have what the source has at some addresses: a value, or none.
-    mutating func bring(_ addresses: [StorageAddress], _ progress: (Int) -> Void = { _ in }) throws(StorageError) {
+    private mutating func bring(_ addresses: [StorageAddress], _ progress: (Int) -> Void = { _ in })
+        throws(StorageError)
+    {
         var done = 0
         while done < addresses.count {
             let step = Array(addresses[done...].prefix { $0.place == addresses[done].place }.prefix(copy.mostValues))
@@ -55,8 +67,8 @@ struct SwitchedPart {
             for isMoved in outcomes {
                 if !isMoved { try bring(addresses[done]) }
                 done += 1
-                progress(done)
             }
+            progress(done)
         }
     }
 
@@ -111,15 +123,15 @@ struct SwitchedPart {
         }
     }
 
-    /// Removes what the source has of the domains.
+    /// Removes what the source has of the domains, with what it knows of their migrations and of sync.
     ///
     /// - Parameter latest: The latest time of what was brought over. A later value stays: somebody changed it who does
     ///   not follow.
-    /// - Returns: How many were removed, and which were changed.
+    /// - Returns: How many values were removed, and which were changed.
     func removeSource(
         after latest: Int64?, _ progress: (Int, Int) -> Void
     ) throws(StorageError) -> (removed: Int, changed: [StorageAddress]) {
-        let addresses = try copy.addresses().filter { copy.domains.contains($0.place.domain) }
+        let addresses = try copy.addresses()
         var (removed, changed) = (0, [StorageAddress]())
         for (index, address) in addresses.enumerated() {
             let from = try copy.value(at: address, in: copy.source)
@@ -127,7 +139,11 @@ struct SwitchedPart {
                 guard let latest, let modified = try from.attributes()?.modified else { return true }
                 return modified <= latest
             }
-            if isRemoved { removed += 1 } else if try from.store.exists(from.handle) { changed.append(address) }
+            if isRemoved {
+                if isValue(address) { removed += 1 }
+            } else if try from.store.exists(from.handle) {
+                changed.append(address)
+            }
             progress(index + 1, addresses.count)
         }
         return (removed, changed)
