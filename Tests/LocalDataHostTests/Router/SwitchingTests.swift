@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import HostGround
+@testable import HostTransfer
 @testable import LocalDataHost
 
 /// Another store for a domain while programs use it, in one process. `SwitchedStoresTests` has many processes.
@@ -144,6 +145,30 @@ import Testing
         #expect(refused?.code == .conflict && refused?.hint.contains("store copy one two --move") == true)
         _ = try await router.switchStore(of: ["userDefaults"], to: "one", overwriting: true)
         #expect(try await !router.exists(key))
+    }
+
+    @Test("stores between which a copy was interrupted are refused until it is completed or given up")
+    func interruptedCopy() async throws {
+        let files = try Files()
+        defer { files.fixture.remove() }
+        let router = try files.router()
+        try await router.set("v", for: key)
+        let journal = try await router.snapshot().settings.folders.journal
+        for (from, to) in [("one", "two"), ("two", "one")] {
+            // Ends without an end.
+            _ = try CopyIntent.take(from: from, to: to, domains: [], moving: true, folder: journal)
+            for planOnly in [true, false] {
+                let error = await #expect(throws: StorageError.self) {
+                    _ = try await router.switchStore(
+                        of: ["userDefaults"], to: "two", overwriting: true, planOnly: planOnly)
+                }
+                #expect(error?.code == .busy)
+                #expect(error?.hint.contains("ld-host store copy \(from) \(to) --move") == true, "\(error as Any)")
+            }
+            #expect(try await router.get(key) == "v")
+            try await router.stores.giveUpCopy(from, to: to)
+        }
+        #expect(try await router.switchStore(of: ["userDefaults"], to: "two").isComplete)
     }
 
     @Test("a second switch to the same store takes no copies of the first for values that were there before")

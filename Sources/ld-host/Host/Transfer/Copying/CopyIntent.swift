@@ -31,6 +31,13 @@ package enum CopyIntent {
         }
     }
 
+    /// The entry of a run from one of two stores to the other, in either direction.
+    static func pending(between one: String, and other: String, folder: String) throws(StorageError) -> PendingIntent? {
+        try IntentJournal(folder: folder).pending(kind: kind).first {
+            Run.of($0.payload).map { [[one, other], [other, one]].contains([$0.from, $0.to]) } ?? false
+        }
+    }
+
     /// Forgets an interrupted run.
     ///
     /// - Throws: `notFound` if it is absent; `busy` if a process is copying.

@@ -93,6 +93,20 @@ package struct StoreSwitch {
         }
     }
 
+    /// Refuses stores of which one may have what a copy has moved out of the other.
+    private func refuseInterruptedCopies() throws(StorageError) {
+        for part in parts {
+            let (from, to) = (part.copy.source.name, part.copy.destination.name)
+            guard
+                let copy = try CopyIntent.pending(between: from, and: to, folder: snapshot.settings.folders.journal)
+            else { continue }
+            throw StorageError(
+                .busy, "\(copy.subject) was interrupted, and is not complete",
+                hint: "complete it first: \(CopyIntent.command(copy)); or give it up: "
+                    + CopyIntent.command(copy, givingUp: true))
+        }
+    }
+
     /// Refuses a destination that has values which are not copies of a switch.
     ///
     /// - Parameter pending: Whether another switch may be on its way to the destination.
@@ -125,6 +139,7 @@ package struct StoreSwitch {
     ///
     /// - Throws: `conflict` if the destination has other values, and is not `overwriting` them.
     package mutating func plan(keepingSource: Bool, overwriting: Bool) throws(StorageError) {
+        try refuseInterruptedCopies()
         if !overwriting { try refuseOthers(pending: true) }
         for (index, part) in parts.enumerated() {
             report.parts[index].copied = try part.copy.addresses().count { part.copy.domains.contains($0.place.domain) }
@@ -166,6 +181,7 @@ package struct StoreSwitch {
             var began = ContinuousClock.now
             try commit { () throws(StorageError) in
                 // Not earlier: a switch that others were making meanwhile has values there, too.
+                try refuseInterruptedCopies()
                 if !overwriting { try refuseOthers(pending: false) }
                 let intent = try IntentJournal(folder: snapshot.settings.folders.journal).begin(
                     kind: SwitchIntent.kind, subject: entry.subject, payload: try entry.encoded())
