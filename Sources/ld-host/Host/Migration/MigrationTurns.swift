@@ -23,14 +23,15 @@ package final class MigrationTurns: Sendable {
         init(
             _ lock: FileLock, _ shared: FileLock?, _ folder: FileLock?, _ store: LoadedStore, _ snapshot: RouterSnapshot
         ) throws(StorageError) {
+            // Values that are on the way to another store, or have arrived there, are looked for in vain. It comes
+            // first: others who have it may wait for the locks.
+            work = try SwitchGate.ofUser.steadyWork(within: MigrationTurns.patience)
             file = try lock.hold()
             self.shared = try shared?.hold()
             self.folder = try folder?.holdFolder()
             self.store =
                 store.abilities.lock == nil
                 ? nil : try HeldStoreLock("migrations", of: store, waiting: MigrationTurns.patience)
-            // Values that are on the way to another store, or have arrived there, are looked for in vain.
-            work = try SwitchGate.ofUser.steadyWork(within: MigrationTurns.patience)
             try snapshot.requireCurrent()
         }
     }

@@ -59,10 +59,11 @@ package final class SwitchGate: Sendable {
 
         @inline(__always)
         func add(_ count: Int, parity: Int) {
+            // Adding that looks for an overflow takes a loop.
             if parity == 0 {
-                even.add(count, ordering: .sequentiallyConsistent)
+                even.wrappingAdd(count, ordering: .sequentiallyConsistent)
             } else {
-                odd.add(count, ordering: .sequentiallyConsistent)
+                odd.wrappingAdd(count, ordering: .sequentiallyConsistent)
             }
         }
 
@@ -154,7 +155,6 @@ extension SwitchGate {
         var pause = LockPause(from: 100, to: 20_000)
         while !beginSteadily(alone: alone) {
             guard ContinuousClock.now < end else {
-                let isSwitching = page.isTakenByOther(byte: Self.ownerByte) || isOwn.load(ordering: .acquiring)
                 throw isSwitching ? switching : working
             }
             pause.take()
@@ -165,10 +165,20 @@ extension SwitchGate {
     /// How long such work waits for a switch, unless it says so.
     package static let steadyPatience = Duration.seconds(30)
 
-    private func beginSteadily(alone: Bool) -> Bool {
+    /// Whether a program switches a store, or waits for others to end their work before it does: nobody begins some.
+    private var isSwitching: Bool {
+        isOwn.load(ordering: .acquiring) || page.isTakenByOther(byte: Self.ownerByte)
+    }
+
+    private func beginSteadily(alone: Bool, forSwitch isForSwitch: Bool = false) -> Bool {
         let hasBegun = steady.withLock { steady in
             guard !steady.isAlone, !alone || steady.works == 0 else { return false }
-            guard steady.works > 0 || page.take(byte: Self.steadyByte, shared: !alone) else { return false }
+            // What is under way in this program may need more of it.
+            if steady.works == 0 {
+                guard isForSwitch || !isSwitching, page.take(byte: Self.steadyByte, shared: !alone) else {
+                    return false
+                }
+            }
             if alone { steady.isAlone = true } else { steady.works += 1 }
             return true
         }
@@ -385,7 +395,7 @@ extension SwitchGate {
         }
         head.pointee.owner.store(getpid(), ordering: .relaxed)
         var keeper = Keeper(gate: self)
-        while !beginSteadily(alone: true) {
+        while !beginSteadily(alone: true, forSwitch: true) {
             guard ContinuousClock.now < end else { throw working }
             pause.take()
         }
