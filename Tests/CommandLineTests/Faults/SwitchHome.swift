@@ -71,11 +71,12 @@ final class SwitchHome {
     }
 
     /// Runs the command, again if it was refused at once: tests beside this one stop programs of the same user in the
-    /// middle of a change, and a switch waits for all of them.
+    /// middle of their work, and a switch waits for all of them.
     private static func run(_ words: [String], in home: Home, _ variables: [String: String]) throws -> Home.Ending {
         while true {
             let ending = try home.run(BuiltProducts.host, words, adding: variables)
-            guard ending.errors.contains("has been changing a store for more than") else { return ending }
+            let waited = ["has been changing a store for more than", "is migrating, copying", "is switching a store"]
+            guard waited.contains(where: ending.errors.contains) else { return ending }
             for log in ["log", "sends"] { try? FileManager.default.removeItem(atPath: "\(home.path)/\(log)") }
         }
     }

@@ -65,7 +65,7 @@ class Round:
         for domain, store in self.chance.sample([("left", "store2"), ("right", "store3")], 2):
             ending = self.run("store", "switch", domain, store, "--unseal")
             # Tests beside this one stop programs of the same user.
-            while "has been changing a store for more than" in ending.stderr:
+            while any(why in ending.stderr for why in ("has been changing a store", "is migrating, copying")):
                 ending = self.run("store", "switch", domain, store, "--unseal")
             if ending.returncode:
                 self.violate("switch", domain, ending.stderr)

@@ -129,7 +129,7 @@ import Testing
         defer { end() }
         let third = SwitchGate(SharedPage(in: folder))
         try writers.steadily { () throws(StorageError) in
-            // Others may work, too; one who has to be alone, and one who switches, wait.
+            // Others may work, too; one who switches waits.
             for gate in [writers, third] { try gate.steadily { () throws(StorageError) in } }
             for gate in [writers, switcher] {
                 let error = #expect(throws: StorageError.self) { _ = try gate.keep(within: .milliseconds(20)) }
@@ -143,7 +143,7 @@ import Testing
             let keeper = try switcher.keep(within: .seconds(1))
             waiting = Task.detached {
                 try await onThread { () throws(StorageError) in
-                    try writers.steadily(alone: true) { () throws(StorageError) in order.withLock { $0.append("work") }
+                    try writers.steadily { () throws(StorageError) in order.withLock { $0.append("work") }
                     }
                 }
             }

@@ -110,7 +110,7 @@ package final class SwitchGate: Sendable {
     private static let slots = (SharedPage.size - firstSlot) / slotSize
     /// The byte whose lock the one who switches has.
     private static let ownerByte = 0
-    /// The byte whose lock those have who work on whole stores: together, or alone.
+    /// The byte whose lock those have who work on whole stores, together, or the one who switches.
     private static let steadyByte = 1
 }
 
@@ -125,12 +125,9 @@ extension SwitchGate {
 
     /// Runs work on whole stores, none of which is switched meanwhile.
     ///
-    /// - Parameter alone: Whether nobody else may work on whole stores, either.
-    /// - Throws: `busy` if a switch, or others, take too long; what `body` throws.
-    package func steadily<Result>(
-        alone: Bool = false, _ body: () throws(StorageError) -> Result
-    ) throws(StorageError) -> Result {
-        let work = try steadyWork(alone: alone)
+    /// - Throws: `busy` if a switch takes too long; what `body` throws.
+    package func steadily<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+        let work = try steadyWork()
         defer { withExtendedLifetime(work) {} }
         return try body()
     }
@@ -147,16 +144,12 @@ extension SwitchGate {
     /// Begins such work. May wait.
     ///
     /// - Parameter limit: How long it waits.
-    /// - Throws: `busy` if a switch, or others, take too long.
-    package func steadyWork(
-        alone: Bool = false, within limit: Duration = steadyPatience
-    ) throws(StorageError) -> SteadyWork {
+    /// - Throws: `busy` if a switch takes too long.
+    package func steadyWork(within limit: Duration = steadyPatience) throws(StorageError) -> SteadyWork {
         let end = ContinuousClock.now + limit
         var pause = LockPause(from: 100, to: 20_000)
-        while !beginSteadily(alone: alone) {
-            guard ContinuousClock.now < end else {
-                throw isSwitching ? switching : working
-            }
+        while !beginSteadily(alone: false) {
+            guard ContinuousClock.now < end else { throw switching }
             pause.take()
         }
         return SteadyWork(self)
@@ -165,20 +158,11 @@ extension SwitchGate {
     /// How long such work waits for a switch, unless it says so.
     package static let steadyPatience = Duration.seconds(30)
 
-    /// Whether a program switches a store, or waits for others to end their work before it does: nobody begins some.
-    private var isSwitching: Bool {
-        isOwn.load(ordering: .acquiring) || page.isTakenByOther(byte: Self.ownerByte)
-    }
-
-    private func beginSteadily(alone: Bool, forSwitch isForSwitch: Bool = false) -> Bool {
+    /// - Parameter alone: Whether it is the switch, which waits for all work.
+    private func beginSteadily(alone: Bool) -> Bool {
         let hasBegun = steady.withLock { steady in
             guard !steady.isAlone, !alone || steady.works == 0 else { return false }
-            // What is under way in this program may need more of it.
-            if steady.works == 0 {
-                guard isForSwitch || !isSwitching, page.take(byte: Self.steadyByte, shared: !alone) else {
-                    return false
-                }
-            }
+            guard steady.works > 0 || page.take(byte: Self.steadyByte, shared: !alone) else { return false }
             if alone { steady.isAlone = true } else { steady.works += 1 }
             return true
         }
@@ -395,7 +379,7 @@ extension SwitchGate {
         }
         head.pointee.owner.store(getpid(), ordering: .relaxed)
         var keeper = Keeper(gate: self)
-        while !beginSteadily(alone: true, forSwitch: true) {
+        while !beginSteadily(alone: true) {
             guard ContinuousClock.now < end else { throw working }
             pause.take()
         }

@@ -118,7 +118,7 @@ extension StorageRouter.KeyManagement {
         var seen: UInt64?
         for _ in 0..<Self.retirements {
             let before = seen
-            let next = try await withRing(name, .alone) { (scan) throws(StorageError) -> UInt64? in
+            let next = try await withRing(name, .steady) { (scan) throws(StorageError) -> UInt64? in
                 guard scan.ring.isSharedByMachines else {
                     _ = try Self.remove(id, scan)
                     return nil
@@ -190,7 +190,7 @@ extension StorageRouter.KeyManagement {
     /// - Throws: `notFound` if there is no such location, or all are in a store that is configured as before.
     @discardableResult
     public func forgetPlaces(ofStore store: String) async throws -> Int {
-        try await withRing(.master, .alone) { (scan) throws(StorageError) in
+        try await withRing(.master, .steady) { (scan) throws(StorageError) in
             var identities: Set<UInt64> = []
             for slot in scan.snapshot.stores { identities.insert(try slot.openIfNeeded().identity) }
             let now = try scan.snapshot.slot(ofStore: store)?.openIfNeeded()
@@ -257,10 +257,8 @@ extension StorageRouter.KeyManagement {
     enum Scanning {
         /// Not at all, or values that others may move meanwhile.
         case none
-        /// No store is switched meanwhile.
+        /// No store is switched meanwhile: a value could be in a store that has been examined already.
         case steady
-        /// Nobody moves values from store to store meanwhile: one could be in a store that has been examined already.
-        case alone
     }
 
     /// Runs `body` on a thread that may wait, with a ring and a scan of what it seals.
@@ -271,7 +269,7 @@ extension StorageRouter.KeyManagement {
         let snapshot = try await router.snapshot()
         return try await onIOThread { () throws(StorageError) in
             guard scanning != .none else { return try body(Self.scan(name, snapshot)) }
-            return try SwitchGate.ofUser.steadily(alone: scanning == .alone) { () throws(StorageError) in
+            return try SwitchGate.ofUser.steadily { () throws(StorageError) in
                 try body(Self.scan(name, router.follow()))
             }
         }
