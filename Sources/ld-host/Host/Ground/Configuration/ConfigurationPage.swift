@@ -1,6 +1,6 @@
 internal import ByteCoding
 internal import Glibc
-package import Synchronization
+internal import Synchronization
 
 /// A number that all programs of a user on this machine share: it grows when one of them has changed a configuration
 /// file, or has seen that somebody has. Whether a configuration still holds costs a program one load of it.
@@ -8,15 +8,14 @@ package import Synchronization
 /// It is in the ``SharedPage``, and begins at zero with the machine. Where that cannot be had, each program has a
 /// number of its own, and learns of changes from its watch of the files alone.
 package struct ConfigurationPage: Sendable {
-    @usableFromInline
-    struct Content: ~Copyable {
-        @usableFromInline let number = Atomic<UInt64>(0)
+    private struct Content: ~Copyable {
+        let number = Atomic<UInt64>(0)
         /// The file, and what it was, that the number grew for at last.
         let mark = Atomic<UInt64>(0)
     }
 
     // It stays mapped, and its members are atomic.
-    @usableFromInline nonisolated(unsafe) let content: UnsafePointer<Content>
+    nonisolated(unsafe) private let content: UnsafePointer<Content>
 
     /// The number of the programs of this user.
     package static let ofUser = ConfigurationPage(.ofUser)
@@ -24,8 +23,7 @@ package struct ConfigurationPage: Sendable {
     init(_ page: SharedPage) { content = UnsafePointer(page.content(at: 0, as: Content.self)) }
 
     /// The number of the last change.
-    // Each call of a router looks at it.
-    @inlinable @inline(__always)
+    @inline(__always)
     package var number: UInt64 { content.pointee.number.load(ordering: .acquiring) }
 
     /// Notes that this program has changed a file.
