@@ -77,12 +77,12 @@ package struct StoreSwitch {
                 throw StorageError(
                     .unsupported,
                     "stores '\(source.name)' and '\(destination.name)' keep values of '\(domains[0])' in the same place",
-                    hint: "end the programs, and run: ld-host store copy \(source.name) \(destination.name) --move")
+                    hint: "end the programs, and run: \(Self.copying(part)) --move")
             }
             guard !domains.contains("keychain") else {
                 throw StorageError(
                     .unsupported, "'keychain' has the keys that other values are sealed with",
-                    hint: "end the programs, and run: ld-host store copy \(source.name) \(destination.name)")
+                    hint: "end the programs, and run: \(Self.copying(part))")
             }
             guard unsealing || !source.isKeychain || destination.isKeychain else {
                 throw StorageError(
@@ -91,6 +91,13 @@ package struct StoreSwitch {
                     hint: "name a store that seals its values; or agree to it with --unseal")
             }
         }
+    }
+
+    /// The command that copies the domains, and nothing that the store has of others.
+    private static func copying(_ part: SwitchedPart, back isBack: Bool = false) -> String {
+        let stores = [part.copy.source.name, part.copy.destination.name]
+        let domains = part.copy.domains.map { " --domain \($0)" }.joined()
+        return "ld-host store copy " + (isBack ? stores.reversed() : stores).joined(separator: " ") + domains
     }
 
     /// Refuses stores of which one may have what a copy has moved out of the other.
@@ -130,8 +137,8 @@ package struct StoreSwitch {
             }
             throw StorageError(
                 .conflict, "\(has), left from when it served them",
-                hint: "move them first: ld-host store copy \(name) \(part.copy.source.name) --move; or --overwrite "
-                    + "replaces and removes them")
+                hint: "move them first: \(Self.copying(part, back: true)) --move; or --overwrite replaces and "
+                    + "removes them")
         }
     }
 
