@@ -1,9 +1,16 @@
+import Glibc
 import TestSupport
 import Testing
 
 /// Programs that use a domain while its store is switched: see `Programs/switched_stores.py`. 200 switches; 5,000 with
 /// `LOCALDATA_TORTURE=1`.
 @Suite("Stores that are switched while programs run", .serialized) struct SwitchedStoresTests {
+    /// A command that runs others with shared memory of their own. Tests beside this one stop programs of the same user
+    /// in the middle of a change, and a switch waits for all that share its memory.
+    private static let apart =
+        "unshare -Urm sh -c 'mount -t tmpfs tmpfs /dev/shm && "
+        + "exec unshare -U --map-user=\(getuid()) --map-group=\(getgid()) \"$0\" \"$@\"'"
+
     private func expectNothingLost(_ home: Home, _ stores: String, switches: Int, kills: Int, counts: Int) throws {
         try home.done(
             "config", "set", "stores.sealed",
@@ -13,7 +20,7 @@ import Testing
             #"{"component": "sqlite", "options": {"path": "\#(home.path)/vault.sqlite"}, "sealing": "keyFile"}"#)
         let program = "\(Repository.tests)/CommandLineTests/Programs/switched_stores.py"
         let ending = try home.shell(
-            "/usr/bin/python3 '\(program)' \(switches) \(TestRun.seed) \(kills) \(counts) \(stores)",
+            "\(Self.apart) /usr/bin/python3 '\(program)' \(switches) \(TestRun.seed) \(kills) \(counts) \(stores)",
             deadline: .seconds(TestRun.isTorture ? 3 * 3600 : 1200))
         #expect(ending.status == 0 && ending.text == "\(switches) switches\n", "\(ending.text)\(ending.errors)")
     }
@@ -59,7 +66,7 @@ import Testing
 
     private func expect(_ line: String, from program: String) throws {
         let ending = try Home().shell(
-            "/usr/bin/python3 \(Repository.tests)/CommandLineTests/Programs/\(program)",
+            "\(Self.apart) /usr/bin/python3 \(Repository.tests)/CommandLineTests/Programs/\(program)",
             deadline: .seconds(TestRun.isTorture ? 3 * 3600 : 1200))
         #expect(ending.status == 0 && ending.text == "\(line)\n", "\(ending.text)\(ending.errors)")
     }

@@ -64,9 +64,6 @@ class Round:
         time.sleep(self.chance.random() / 2)
         for domain, store in self.chance.sample([("left", "store2"), ("right", "store3")], 2):
             ending = self.run("store", "switch", domain, store, "--unseal")
-            # Tests beside this one stop programs of the same user.
-            while any(why in ending.stderr for why in ("has been changing a store", "is migrating, copying")):
-                ending = self.run("store", "switch", domain, store, "--unseal")
             if ending.returncode:
                 self.violate("switch", domain, ending.stderr)
         output, errors = migration.communicate()
