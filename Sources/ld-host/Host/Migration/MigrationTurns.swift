@@ -18,14 +18,15 @@ package final class MigrationTurns: Sendable {
         private let shared: LockedFile?
         private let folder: LockedFile?
         private let store: HeldStoreLock?
-        private let work: SwitchGate.SteadyWork
+        private let work: SteadyWork
 
         init(
             _ lock: FileLock, _ shared: FileLock?, _ folder: FileLock?, _ store: LoadedStore, _ snapshot: RouterSnapshot
         ) throws(StorageError) {
             // Values that are on the way to another store, or have arrived there, are looked for in vain. It comes
             // first: others who have it may wait for the locks.
-            work = try SwitchGate.ofUser.steadyWork(within: MigrationTurns.patience)
+            work = try SteadyWork(
+                in: snapshot.settings.folders.state, within: MigrationTurns.patience)
             file = try lock.hold()
             self.shared = try shared?.hold()
             self.folder = try folder?.holdFolder()

@@ -28,13 +28,13 @@ extension StorageRouter {
     /// - Throws: `busy` if one is being switched for too long; what `body` throws.
     func migrating<Result>(_ body: (MigrationEngine) async throws -> Result) async throws -> Result {
         // Interrupted switches are finished first.
-        _ = try await snapshot()
-        return try await steadily { try await body(engine()) }
+        let snapshot = try await snapshot()
+        return try await steadily(in: snapshot.settings.folders.state) { try await body(engine()) }
     }
 
-    /// Runs `body`, during which no store is switched.
-    func steadily<Result>(_ body: () async throws -> Result) async throws -> Result {
-        let work = try await onIOThread { () throws(StorageError) in try SwitchGate.ofUser.steadyWork() }
+    /// Runs `body`, during which no store of a state folder is switched.
+    func steadily<Result>(in folder: String, _ body: () async throws -> Result) async throws -> Result {
+        let work = try await onIOThread { () throws(StorageError) in try SteadyWork(in: folder) }
         defer { withExtendedLifetime(work) {} }
         return try await body()
     }

@@ -82,6 +82,9 @@ public final class StorageRouter: StorageProviding, Sendable {
     /// The current snapshot's address; 0 before the first.
     private let current = Atomic<UInt>(0)
     private let page = ConfigurationPage.ofUser
+    // It stays mapped.
+    /// Where the page's number is.
+    nonisolated(unsafe) private let number = ConfigurationPage.ofUser.place
     /// The page's number before the current configuration's files were read.
     private let seen = Atomic<UInt64>(0)
     /// Held while the configuration is looked at.
@@ -118,7 +121,7 @@ public final class StorageRouter: StorageProviding, Sendable {
 
     /// Whether no configuration file was changed since the current snapshot's were read.
     @inline(__always)
-    private var isCurrent: Bool { page.number == seen.load(ordering: .relaxed) }
+    private var isCurrent: Bool { number.pointee.load(ordering: .acquiring) == seen.load(ordering: .relaxed) }
 
     /// What differs from the last one if the configuration may have changed.
     var currentState: [UInt64] { [page.number, UInt64(current.load(ordering: .relaxed))] }

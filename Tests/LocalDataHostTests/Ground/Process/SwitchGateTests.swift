@@ -19,13 +19,17 @@ import Testing
         (writers, switcher) = (SwitchGate(pages.0), SwitchGate(pages.1))
     }
 
+    private func keep(_ gate: SwitchGate, _ limit: Duration) throws -> SwitchGate.Keeper {
+        try gate.keep(GatedStores([1, 2]), in: folder, within: limit)
+    }
+
     private func end() { try? FileManager.default.removeItem(atPath: folder) }
 
     /// Makes a change on a thread of its own.
-    private func change(_ gate: SwitchGate) -> Task<Bool, any Error> {
+    private func change(_ gate: SwitchGate, _ store: UInt64 = 1) -> Task<Bool, any Error> {
         Task.detached {
             try await onThread { () throws(StorageError) in
-                let pass = try gate.enter()
+                let pass = try gate.enter(store)
                 gate.leave(pass)
                 return pass.isTracked
             }
@@ -37,7 +41,7 @@ import Testing
         defer { end() }
         #expect(try await !change(writers).value)
         do {
-            let keeper = try switcher.keep(within: .seconds(1))
+            let keeper = try keep(switcher, .seconds(1))
             #expect(try await !change(writers).value)
             try keeper.track(within: .seconds(1))
             #expect(try await change(writers).value)
@@ -57,22 +61,22 @@ import Testing
         defer { end() }
         // Each attempt takes steps, and covers every second one.
         for _ in 0..<3 {
-            let pass = try writers.enter()
+            let pass = try writers.enter(1)
             for _ in 0..<4 {
-                let error = #expect(throws: StorageError.self) { _ = try switcher.keep(within: .milliseconds(20)) }
+                let error = #expect(throws: StorageError.self) { _ = try keep(switcher, .milliseconds(20)) }
                 #expect(error?.code == .busy)
             }
             writers.leave(pass)
-            _ = try switcher.keep(within: .seconds(1))
+            _ = try keep(switcher, .seconds(1))
         }
     }
 
     @Test("if a change does not end in time the gate is not closed, and the next change goes on")
     func slow() async throws {
         defer { end() }
-        let keeper = try switcher.keep(within: .seconds(1))
+        let keeper = try keep(switcher, .seconds(1))
         try keeper.track(within: .seconds(1))
-        let pass = try writers.enter()
+        let pass = try writers.enter(1)
         let error = #expect(throws: StorageError.self) { try keeper.close(within: .milliseconds(30)) }
         #expect(error?.code == .busy && error?.message.contains("process \(getpid()) has been changing") == true)
         #expect(try await change(writers).value)
@@ -83,42 +87,42 @@ import Testing
     @Test("what a killed writer has left holds nobody")
     func killedWriter() throws {
         defer { end() }
-        _ = try writers.enter()
+        _ = try writers.enter(1)
         // The system gives up the locks of a process that ends.
-        for byte in 4096..<8192 { pages.0.letGo(byte: byte) }
-        let keeper = try switcher.keep(within: .seconds(1))
+        for byte in 8192..<16384 { pages.0.letGo(byte: byte) }
+        let keeper = try keep(switcher, .seconds(1))
         try keeper.close(within: .seconds(1))
         // The slot is taken over.
         keeper.open()
         let next = SwitchGate(SharedPage(in: folder))
-        next.leave(try next.enter())
+        next.leave(try next.enter(1))
         try keeper.close(within: .seconds(1))
     }
 
     @Test("a gate whose keeper was killed is opened by the next writer, which looks at the configuration first")
     func killedKeeper() async throws {
         defer { end() }
-        let keeper = try switcher.keep(within: .seconds(1))
+        let keeper = try keep(switcher, .seconds(1))
         try keeper.close(within: .seconds(1))
         let number = ConfigurationPage(pages.0).number
         let waiting = change(writers)
         try await Task.sleep(for: .milliseconds(30))
         #expect(ConfigurationPage(pages.0).number == number)
-        for byte in 0...1 { pages.1.letGo(byte: byte) }
+        for byte in [0, SteadyLock.scope(of: folder)] { pages.1.letGo(byte: Int(byte)) }
         #expect(try await !waiting.value)
         #expect(ConfigurationPage(pages.0).number > number)
         // The next one takes over.
         let other = SwitchGate(SharedPage(in: folder))
-        let next = try other.keep(within: .seconds(1))
+        let next = try keep(other, .seconds(1))
         try next.track(within: .seconds(1))
     }
 
     @Test("only one switches at a time, of two programs and of two threads")
     func alone() throws {
         defer { end() }
-        let keeper = try switcher.keep(within: .seconds(1))
+        let keeper = try keep(switcher, .seconds(1))
         for gate in [switcher, writers] {
-            let error = #expect(throws: StorageError.self) { _ = try gate.keep(within: .milliseconds(20)) }
+            let error = #expect(throws: StorageError.self) { _ = try keep(gate, .milliseconds(20)) }
             #expect(error?.code == .busy && error?.message.contains("process \(getpid()) is switching") == true)
         }
         keeper.open()
@@ -128,23 +132,26 @@ import Testing
     func steadily() async throws {
         defer { end() }
         let third = SwitchGate(SharedPage(in: folder))
-        try writers.steadily { () throws(StorageError) in
+        do {
+            let work = try steadyWork(writers)
             // Others may work, too; one who switches waits.
-            for gate in [writers, third] { try gate.steadily { () throws(StorageError) in } }
+            for gate in [writers, third] { _ = try steadyWork(gate) }
             for gate in [writers, switcher] {
-                let error = #expect(throws: StorageError.self) { _ = try gate.keep(within: .milliseconds(20)) }
+                let error = #expect(throws: StorageError.self) { _ = try keep(gate, .milliseconds(20)) }
                 #expect(error?.code == .busy)
                 #expect(error?.message.contains("process \(getpid()) is migrating, copying") == true)
             }
+            withExtendedLifetime(work) {}
         }
         let order = Mutex<[String]>([])
         let waiting: Task<Void, any Error>
         do {
-            let keeper = try switcher.keep(within: .seconds(1))
+            let keeper = try keep(switcher, .seconds(1))
             waiting = Task.detached {
                 try await onThread { () throws(StorageError) in
-                    try writers.steadily { () throws(StorageError) in order.withLock { $0.append("work") }
-                    }
+                    let work = try steadyWork(writers)
+                    order.withLock { $0.append("work") }
+                    withExtendedLifetime(work) {}
                 }
             }
             try await Task.sleep(for: .milliseconds(50))
@@ -153,13 +160,62 @@ import Testing
         }
         try await waiting.value
         #expect(order.withLock { $0 } == ["switch", "work"])
-        _ = try switcher.keep(within: .seconds(1))
+        _ = try keep(switcher, .seconds(1))
+    }
+
+    private func steadyWork(_ gate: SwitchGate, _ folder: String? = nil) throws(StorageError) -> SteadyWork {
+        try SteadyWork(gate.steady, in: folder ?? self.folder, within: .seconds(10))
+    }
+
+    @Test("work on the stores of another state folder, and a stuck change of another store, hold no switch up")
+    func others() async throws {
+        defer { end() }
+        let work = try steadyWork(writers, "\(folder)/other")
+        // Another spelling of a folder is the same one, also before it exists.
+        let link = "\(folder)/link"
+        try #require(symlink(folder, link) == 0)
+        #expect(SteadyLock.scope(of: "\(link)/other") == SteadyLock.scope(of: "\(folder)//other/"))
+        let stuck = try writers.enter(3)
+        do {
+            let keeper = try keep(switcher, .seconds(1))
+            try keeper.track(within: .seconds(1))
+            #expect(try await change(writers, 2).value)
+            #expect(try await !change(writers, 3).value)
+            try keeper.close(within: .seconds(1))
+            // Changes of other stores go on while the gate is closed.
+            #expect(try await !change(writers, 3).value)
+            let waiting = change(writers, 2)
+            try await Task.sleep(for: .milliseconds(30))
+            keeper.open()
+            #expect(try await !waiting.value)
+        }
+        let keeper = try switcher.keep(GatedStores([1, 4]), in: folder, within: .seconds(1))
+        keeper.open()
+        let error = #expect(throws: StorageError.self) {
+            _ = try switcher.keep(GatedStores([3]), in: "\(folder)/other folder", within: .milliseconds(20))
+        }
+        #expect(error?.code == .busy)
+        writers.leave(stuck)
+        withExtendedLifetime(work) {}
+    }
+
+    @Test("a change whose stores are not known when it begins is waited for by each switch")
+    func unknown() async throws {
+        defer { end() }
+        let pass = try writers.enter(0)
+        #expect(throws: StorageError.self) { _ = try keep(switcher, .milliseconds(20)) }
+        writers.leave(pass)
+        let keeper = try keep(switcher, .seconds(1))
+        try keeper.track(within: .seconds(1))
+        #expect(try await change(writers, 0).value)
+        // Two stores may have one number.
+        #expect(try await change(writers, 33).value)
     }
 
     @Test("changes that belong together pass once, also where the gate closes meanwhile")
     func together() throws {
         defer { end() }
-        let keeper = try switcher.keep(within: .seconds(1))
+        let keeper = try keep(switcher, .seconds(1))
         try writers.inside { () throws(StorageError) in
             #expect(writers.outerPass?.isTracked == false)
             #expect(throws: StorageError.self) { try keeper.close(within: .milliseconds(20)) }

@@ -1,6 +1,6 @@
 internal import ByteCoding
 internal import Glibc
-internal import Synchronization
+package import Synchronization
 
 /// A number that all programs of a user on this machine share: it grows when one of them has changed a configuration
 /// file, or has seen that somebody has. Whether a configuration still holds costs a program one load of it.
@@ -8,38 +8,37 @@ internal import Synchronization
 /// It is in the ``SharedPage``, and begins at zero with the machine. Where that cannot be had, each program has a
 /// number of its own, and learns of changes from its watch of the files alone.
 package struct ConfigurationPage: Sendable {
-    private struct Content: ~Copyable {
-        let number = Atomic<UInt64>(0)
-        /// The file, and what it was, that the number grew for at last.
-        let mark = Atomic<UInt64>(0)
-    }
-
-    // It stays mapped, and its members are atomic.
-    nonisolated(unsafe) private let content: UnsafePointer<Content>
+    // They stay mapped.
+    /// Where the number is. Who loads it from here makes no call of another module.
+    nonisolated(unsafe) package let place: UnsafePointer<Atomic<UInt64>>
+    /// The file, and what it was, that the number grew for at last.
+    nonisolated(unsafe) private let mark: UnsafePointer<Atomic<UInt64>>
 
     /// The number of the programs of this user.
     package static let ofUser = ConfigurationPage(.ofUser)
 
-    init(_ page: SharedPage) { content = UnsafePointer(page.content(at: 0, as: Content.self)) }
+    init(_ page: SharedPage) {
+        place = UnsafePointer(page.content(at: 0, as: Atomic<UInt64>.self))
+        mark = UnsafePointer(page.content(at: 8, as: Atomic<UInt64>.self))
+    }
 
     /// The number of the last change.
-    @inline(__always)
-    package var number: UInt64 { content.pointee.number.load(ordering: .acquiring) }
+    package var number: UInt64 { place.pointee.load(ordering: .acquiring) }
 
     /// Notes that this program has changed a file.
     package func note(_ file: String) {
-        content.pointee.mark.store(Self.mark(of: file), ordering: .releasing)
-        content.pointee.number.add(1, ordering: .acquiringAndReleasing)
+        mark.pointee.store(Self.mark(of: file), ordering: .releasing)
+        place.pointee.add(1, ordering: .acquiringAndReleasing)
     }
 
     /// Notes that something may have changed that no file shows.
-    func noteAnything() { content.pointee.number.add(1, ordering: .acquiringAndReleasing) }
+    func noteAnything() { place.pointee.add(1, ordering: .acquiringAndReleasing) }
 
     /// Notes that somebody has changed a file; once for each state of the file, however many programs see it.
     func noteSeen(_ file: String) {
-        let mark = Self.mark(of: file)
-        guard content.pointee.mark.exchange(mark, ordering: .acquiringAndReleasing) != mark else { return }
-        content.pointee.number.add(1, ordering: .acquiringAndReleasing)
+        let seen = Self.mark(of: file)
+        guard mark.pointee.exchange(seen, ordering: .acquiringAndReleasing) != seen else { return }
+        place.pointee.add(1, ordering: .acquiringAndReleasing)
     }
 
     private static func mark(of file: String) -> UInt64 {

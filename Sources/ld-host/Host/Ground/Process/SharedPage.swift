@@ -8,7 +8,7 @@ package final class SharedPage: Sendable {
     package static let ofUser = SharedPage(in: "/dev/shm")
 
     /// Its size in bytes.
-    static let size = 64 << 10
+    static let size = 256 << 10
 
     // The memory stays mapped, and what is in it is atomic.
     nonisolated(unsafe) private let start: UnsafeMutableRawPointer

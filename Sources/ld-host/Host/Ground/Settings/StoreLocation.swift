@@ -55,7 +55,7 @@ package struct StoreLocation: Sendable {
     }
 
     /// A path without symbolic links, as far as it exists.
-    private static func resolved(_ path: String) -> String {
+    static func resolved(_ path: String) -> String {
         var names = path.split(separator: "/").filter { $0 != "." }
         var rest: [Substring] = []
         while !names.isEmpty {

@@ -8,7 +8,9 @@ package final class ServingMark: Sendable {
     /// Looks at the configuration.
     package typealias Follower = @Sendable () throws(StorageError) -> Void
 
-    private let page = ConfigurationPage.ofUser
+    // It stays mapped.
+    /// Where the page's number is.
+    nonisolated(unsafe) private let current = ConfigurationPage.ofUser.place
     private let gate = SwitchGate.ofUser
     /// The page's number when the router last looked.
     private let number = Atomic<UInt64>(0)
@@ -65,8 +67,8 @@ package final class ServingMark: Sendable {
 
     @inline(__always)
     private func enter(_ addresses: () -> [StorageAddress], in store: UInt64) throws(StorageError) -> SwitchGate.Pass {
-        let pass = try gate.enter()
-        if page.number == number.load(ordering: .relaxed), !pass.isTracked, !hasRetired.load(ordering: .relaxed) {
+        let pass = try gate.enter(store)
+        if isCurrent, !pass.isTracked, !hasRetired.load(ordering: .relaxed) {
             return pass
         }
         return try enter(with: pass, addresses, in: store)
@@ -85,10 +87,14 @@ package final class ServingMark: Sendable {
         }
     }
 
+    /// Whether no configuration file was changed since the router last looked.
+    @inline(__always)
+    private var isCurrent: Bool { current.pointee.load(ordering: .acquiring) == number.load(ordering: .relaxed) }
+
     /// Lets the router look at the configuration if it may have changed. Who looks does not wait for the gate.
     @inline(__always)
     private func look() throws(StorageError) {
-        if page.number != number.load(ordering: .relaxed) { try follower() }
+        if !isCurrent { try follower() }
     }
 
     /// Refuses a change of what another store serves, and notes one that a switch has to follow.

@@ -42,7 +42,7 @@ extension StorageRouter.BackupManagement {
             try snapshot.checkDomains(domains)
             // Before stores are frozen, which others may wait for.
             let key = try passphrase.key(of: path, isNew: true)
-            return try SwitchGate.ofUser.steadily { () throws(StorageError) in
+            return try SteadyWork.run(in: snapshot.settings.folders.state) { () throws(StorageError) in
                 let run = try BackupRun(router.follow(), Array(Set(domains)), progress: progress)
                 return try run.write(to: target, crypto, under: key, as: style ?? BackupFormat.style(crypto))
             }
@@ -76,7 +76,7 @@ extension StorageRouter.BackupManagement {
             let crypto = try snapshot.crypto.openIfNeeded()
             _ = try file.header(crypto)
             let key = try passphrase.key(of: path, isNew: false)
-            return try SwitchGate.ofUser.steadily { () throws(StorageError) in
+            return try SteadyWork.run(in: snapshot.settings.folders.state) { () throws(StorageError) in
                 let snapshot = try router.follow()
                 BatchRecovery(snapshot: snapshot).recoverAll()
                 try BatchIntent.requireNone(snapshot)

@@ -269,7 +269,7 @@ extension StorageRouter.KeyManagement {
         let snapshot = try await router.snapshot()
         return try await onIOThread { () throws(StorageError) in
             guard scanning != .none else { return try body(Self.scan(name, snapshot)) }
-            return try SwitchGate.ofUser.steadily { () throws(StorageError) in
+            return try SteadyWork.run(in: snapshot.settings.folders.state) { () throws(StorageError) in
                 try body(Self.scan(name, router.follow()))
             }
         }

@@ -38,10 +38,13 @@ extension StorageRouter.MigrationManagement {
     /// migration's code, so they need not be registered any more.
     public func resume() async throws -> MigrationResumption {
         // Interrupted work must be listed before it is completed, which the first use of a snapshot does.
-        let (engine, before) = try await router.untouchedSnapshot { snapshot in
-            (router.engine(snapshot), try await MigrationNotes(snapshot).interruptedBatches())
+        let (folder, engine, before) = try await router.untouchedSnapshot { snapshot in
+            (
+                snapshot.settings.folders.state, router.engine(snapshot),
+                try await MigrationNotes(snapshot).interruptedBatches()
+            )
         }
-        return try await router.steadily { try await engine.resume(after: before) }
+        return try await router.steadily(in: folder) { try await engine.resume(after: before) }
     }
 
     /// The status of every migration that is registered or in the ledgers.

@@ -45,9 +45,10 @@ extension StorageRouter.StoreManagement {
         progress: @escaping @Sendable (StepProgress) -> Void = { _ in }
     ) async throws -> StoreCopyReport {
         let domains = Set(domains).sorted()
-        try await router.snapshot().checkDomains(domains)
+        let snapshot = try await router.snapshot()
+        try snapshot.checkDomains(domains)
         return try await onIOThread { () throws(StorageError) in
-            try SwitchGate.ofUser.steadily { () throws(StorageError) in
+            try SteadyWork.run(in: snapshot.settings.folders.state) { () throws(StorageError) in
                 try Self.copy(
                     try router.follow(), from, to, domains, moving: moving, choosing: choice, planOnly: planOnly,
                     progress: progress)

@@ -169,7 +169,7 @@ extension SyncDevice {
     ) async throws(StorageError) -> Result {
         try await lane.run(what) { [self] () throws(StorageError) in
             // Not in the lock, which a switch waits for.
-            let work = try SwitchGate.ofUser.steadyWork(within: Self.patience)
+            let work = try SteadyWork(in: snapshot.settings.folders.state, within: Self.patience)
             defer { withExtendedLifetime(work) {} }
             try snapshot.requireCurrent()
             return try lock.exclusive(body)

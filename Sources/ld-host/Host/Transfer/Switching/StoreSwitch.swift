@@ -177,10 +177,17 @@ package struct StoreSwitch {
                 .unsupported, "programs of this user share no memory, through which a switch holds their writers",
                 hint: "mount a file system on /dev/shm that this user can write to")
         }
-        let keeper = try gate.keep(within: Self.patience)
+        // What was interrupted has to be settled first.
+        let journal = try IntentJournal(folder: snapshot.settings.folders.journal)
+        var stores = Set(parts.flatMap(\.stores))
+        for pending in try journal.pending(kind: SwitchIntent.kind) where pending.state == .interrupted {
+            stores.formUnion(try Self.stores(of: SwitchIntent(pending.payload, of: pending.id), snapshot))
+        }
+        let keeper = try gate.keep(
+            GatedStores(stores), in: snapshot.settings.folders.state, within: Self.patience)
         // Nobody else switches until this has removed the former values.
         defer { keeper.open() }
-        try Self.settleInterrupted(try current())
+        try Self.settleInterrupted(try current(), stores)
         var entry = SwitchIntent(
             parts: report.parts.map { ($0.from, $0.domains) }, to: report.to, keepsSource: keepingSource)
         var (begun, isDecided) = (Intent?.none, false)
@@ -309,24 +316,46 @@ extension StoreSwitch {
     package static func recover(
         _ intent: Intent, _ current: () throws(StorageError) -> RouterSnapshot
     ) throws(StorageError) {
-        let keeper = try SwitchGate.ofUser.keep(within: patience)
+        let snapshot = try current()
+        let stores = Set(try stores(of: SwitchIntent(intent.payload, of: intent.id), snapshot))
+        let keeper = try SwitchGate.ofUser.keep(
+            GatedStores(stores), in: snapshot.settings.folders.state, within: patience)
         defer { keeper.open() }
-        try settle(intent, try current())
+        try settle(intent, try current(), stores)
+    }
+
+    /// The identities of the stores of a switch.
+    private static func stores(
+        of entry: SwitchIntent, _ snapshot: RouterSnapshot
+    ) throws(StorageError) -> [UInt64] {
+        try ([entry.to] + entry.parts.map(\.from)).map { (name) throws(StorageError) in
+            try snapshot.slotOrComponent(name).openIfNeeded().store.contents
+        }
     }
 
     /// Finishes or undoes all switches whose processes have ended, before another one begins.
-    private static func settleInterrupted(_ snapshot: RouterSnapshot) throws(StorageError) {
+    ///
+    /// - Parameter stores: Those whose writers are waited for.
+    private static func settleInterrupted(
+        _ snapshot: RouterSnapshot, _ stores: Set<UInt64>
+    ) throws(StorageError) {
         let journal = try IntentJournal(folder: snapshot.settings.folders.journal)
         for pending in try journal.pending(kind: SwitchIntent.kind) where pending.state == .interrupted {
             // A program that has just begun may be faster.
             guard let intent = try? journal.adopt(pending.id) else { continue }
-            try settle(intent, snapshot)
+            try settle(intent, snapshot, stores)
             try intent.finish()
         }
     }
 
-    private static func settle(_ intent: Intent, _ snapshot: RouterSnapshot) throws(StorageError) {
+    private static func settle(
+        _ intent: Intent, _ snapshot: RouterSnapshot, _ stores: Set<UInt64>
+    ) throws(StorageError) {
         let entry = try SwitchIntent(intent.payload, of: intent.id)
+        guard stores.isSuperset(of: try self.stores(of: entry, snapshot)) else {
+            throw StorageError(
+                .busy, "\(entry.subject) was interrupted, and its stores were changed meanwhile", hint: "try again")
+        }
         let history = RouteHistory(snapshot.settings.folders)
         let destination = try snapshot.slotOrComponent(entry.to).openIfNeeded()
         for part in entry.parts {

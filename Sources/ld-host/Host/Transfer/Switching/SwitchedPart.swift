@@ -25,6 +25,8 @@ struct SwitchedPart {
 
     /// The identity of the source, as changes of it are noted.
     var identity: UInt64 { copy.source.store.contents }
+    /// Those of both stores.
+    var stores: [UInt64] { [identity, copy.destination.store.contents] }
 
     /// The values of the domains in the destination, with what it knows of their migrations and of sync.
     func arrived() throws(StorageError) -> [StorageAddress] {
