@@ -11,7 +11,10 @@ import Testing
         "unshare -Urm sh -c 'mount -t tmpfs tmpfs /dev/shm && "
         + "exec unshare -U --map-user=\(getuid()) --map-group=\(getgid()) \"$0\" \"$@\"'"
 
-    private func expectNothingLost(_ home: Home, _ stores: String, switches: Int, kills: Int, counts: Int) throws {
+    private func expectNothingLost(
+        _ home: Home, _ stores: String, switches: Int, kills: Int, counts: Int, values: Int = 100,
+        in session: String = ""
+    ) throws {
         try home.done(
             "config", "set", "stores.sealed",
             #"{"component": "file", "options": {"root": "\#(home.path)/sealed"}, "sealing": "keyFile"}"#)
@@ -20,7 +23,8 @@ import Testing
             #"{"component": "sqlite", "options": {"path": "\#(home.path)/vault.sqlite"}, "sealing": "keyFile"}"#)
         let program = "\(Repository.tests)/CommandLineTests/Programs/switched_stores.py"
         let ending = try home.shell(
-            "\(Self.apart) /usr/bin/python3 '\(program)' \(switches) \(TestRun.seed) \(kills) \(counts) \(stores)",
+            "\(Self.apart) \(session) /usr/bin/python3 '\(program)' \(switches) \(TestRun.seed) \(kills) \(counts) "
+                + "\(values) \(stores)",
             deadline: .seconds(TestRun.isTorture ? 3 * 3600 : 1200))
         #expect(ending.status == 0 && ending.text == "\(switches) switches\n", "\(ending.text)\(ending.errors)")
     }
@@ -50,6 +54,16 @@ import Testing
         try expectNothingLost(
             home, "file shared sqlite", switches: TestRun.isTorture ? 500 : 30, kills: 30,
             counts: TestRun.isTorture ? 5000 : 60)
+    }
+
+    // No counts: the Secret Service has no conditional changes, so that programs must not count in it together. Few
+    // values: each takes it some hundredths of a second.
+    @Test("nor with a Secret Service")
+    func secretService() throws {
+        try expectNothingLost(
+            Home(), "file secret-service vault", switches: TestRun.isTorture ? 200 : 12, kills: 30, counts: 0,
+            values: 10,
+            in: "/bin/sh '\(Repository.tests)/CommandLineTests/Programs/keyring_session.sh'")
     }
 
     @Test("a migration of many values beside it ends as if nothing were switched")

@@ -1,10 +1,12 @@
 """Programs that read, write, create, remove, count, back up and reseal in a domain while `ld-host store switch` moves it
 among stores.
 
-usage: switched_stores.py SWITCHES SEED KILLS COUNTS STORE...
+usage: switched_stores.py SWITCHES SEED KILLS COUNTS VALUES STORE...
 
 Each program knows what it must find: an answer that is absent, old or an error is a violation. Of 100 switches KILLS are
-killed at a random moment, and so is a writer now and then; sometimes two commands switch at once. Two apps count up to COUNTS each in one value meanwhile.
+killed at a random moment, and so is a writer now and then; sometimes two commands switch at once. Two apps count up to
+COUNTS each in one value meanwhile, and one program creates a value again and again; none of them if COUNTS is 0. There
+are VALUES that nobody changes, and about as many others.
 Prints a line for each violation, and finally "SWITCHES switches", with how long writers were held at most on standard
 error.
 """
@@ -19,9 +21,9 @@ import sys
 import threading
 import time
 
-SWITCHES, SEED, KILLS, COUNTS = (int(text) for text in sys.argv[1:5])
-STORES = sys.argv[5:]
-NAMES = 20
+SWITCHES, SEED, KILLS, COUNTS, VALUES = (int(text) for text in sys.argv[1:6])
+STORES = sys.argv[6:]
+NAMES = VALUES // 5
 
 stopped = threading.Event()
 violations = []
@@ -143,7 +145,7 @@ def still(number):
     return f"still-{number}", f"{number} ".encode() + b"s" * (number % 50)
 
 
-STILL = dict(still(number) for number in range(100))
+STILL = dict(still(number) for number in range(VALUES))
 
 
 def saver(me):
@@ -216,7 +218,7 @@ def main():
     values = {f"userDefaults/{name}": {"$text": value.decode()} for name, value in STILL.items()}
     run("import", "/dev/stdin", input=json.dumps({"$addresses": values}).encode())
     finished["still"] = STILL
-    works = [(pipe, 3), (command, 1), (creator, 1), (batch, 1), (saver, 1), (sealer, 1)]
+    works = [(pipe, 3), (command, 1), (creator, COUNTS > 0), (batch, 1), (saver, 1), (sealer, 1)]
     threads = [
         threading.Thread(target=work, args=(f"{work.__name__}{number}",)) for work, count in works for number in range(count)
     ]

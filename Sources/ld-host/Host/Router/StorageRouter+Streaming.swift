@@ -78,19 +78,21 @@ extension StorageRouter {
     package func writePieces(
         for key: AnyStorageKey, from fill: @escaping @Sendable (UnsafeMutableRawBufferPointer) throws -> Int
     ) async throws {
-        let isTaken = Atomic(false)
+        try await write(GivenBytes(from: fill), for: key)
+    }
+
+    private func write(_ bytes: GivenBytes, for key: AnyStorageKey) async throws {
         let resolved = try await following {
             let resolved = try await resolve(KeyReference(key))
             try await requireOwner(resolved, key.descriptor)
             try await keepUnread(key, resolved)
-            do {
-                try await write(resolved) { buffer in
-                    isTaken.store(true, ordering: .relaxed)
-                    return try fill(buffer)
-                }
-            } catch let error as StorageError where error.isSuperseded && isTaken.load(ordering: .relaxed) {
-                // What was taken cannot be taken again.
-                throw StorageError(.busy, error.message, hint: error.hint)
+            // Other stores take nothing before they may change the value.
+            let takesAllFirst = resolved.open.store.abilities.streaming == nil
+            do { try await write(resolved) { try bytes.read(into: $0, keeping: takesAllFirst) } } catch let error
+                as StorageError where error.isSuperseded
+            {
+                try bytes.rewind(after: error)
+                throw error
             }
             return resolved
         }
@@ -160,13 +162,6 @@ extension StorageRouter {
 
     /// Stores a value, replacing the old one.
     package func setSecret(_ value: SecretSlice, for key: AnyStorageKey) async throws {
-        let given = Atomic(value.startIndex)
-        try await writePieces(for: key) { memory in
-            let start = given.load(ordering: .relaxed)
-            let piece = value[start..<min(value.endIndex, start + memory.count)]
-            piece.copy(to: memory)
-            given.store(piece.endIndex, ordering: .relaxed)
-            return piece.count
-        }
+        try await write(GivenBytes(value), for: key)
     }
 }

@@ -178,11 +178,16 @@ extension Diagnosis {
 
     /// The same for stores that are no longer in the configuration.
     private static func formerStores(_ snapshot: RouterSnapshot, ofDomain domain: String? = nil) -> [Finding] {
-        RouteHistory(snapshot.settings.folders).stores.flatMap { name -> [Finding] in
+        let history = RouteHistory(snapshot.settings.folders)
+        let left = history.formerRoutes.filter { domain == nil || $0.key == domain }
+        return history.stores.flatMap { name -> [Finding] in
             guard snapshot.slot(ofStore: name) == nil else { return [] }
             let slot = snapshot.slotOrComponent(name)
             do throws(StorageError) { _ = try slot.openIfNeeded() } catch {
-                guard error.code != .componentNotFound else { return [] }
+                // A component that is not installed: values are out of sight only if it has served.
+                guard error.code != .componentNotFound || left.values.contains(where: { $0.contains(name) }) else {
+                    return []
+                }
                 return [
                     Finding(
                         .leftValues,
