@@ -27,7 +27,7 @@ struct SwitchCampaignTests {
     }
 
     @Test(
-        "a disk of either store that is full from any call on leaves all values readable, and in one store later",
+        "a disk of either store that is full from any call on takes no value, and leaves all in one store later",
         arguments: wanted(SwitchOperation.all.filter { !$0.usesServer }))
     func fullDisk(_ operation: SwitchOperation) throws {
         for store in [operation.source, operation.destination] {
@@ -40,8 +40,17 @@ struct SwitchCampaignTests {
                 let run = try home.disturbed.run(point)
                 let what = "disk of \(store), \(place): \(run.hit): status \(run.ending.status), \(run.ending.errors)"
                 let always = FaultPoint(mode: .noSpace, number: 1, lasts: true)
-                let found = try home.state(adding: home.disturbed.injection.merging(always.variables) { $1 })
-                #expect(found.values == home.values, "\(what)")
+                let export = try home.exported(adding: home.disturbed.injection.merging(always.variables) { $1 })
+                // SQLite's index needs room beside the database, also for reading.
+                let isUnread = export.status == 2 && home.usesDatabase(disk: store)
+                if isUnread {
+                    #expect(
+                        export.errors.contains(".sqlite'") && export.errors.contains("ld-host: hint: ")
+                            && export.output.isEmpty,
+                        "\(export.errors); \(what)")
+                } else {
+                    #expect(try home.values(in: export) == home.values, "\(what)")
+                }
                 try check(home, run.ending, what)
             }
         }

@@ -109,16 +109,26 @@ final class SwitchHome {
 
     /// What a program finds.
     ///
-    /// - Parameter variables: For the injector.
     /// - Throws: `TestFailure` if a value cannot be read.
-    func state(adding variables: [String: String] = [:]) throws -> State {
-        let found = try home.run(BuiltProducts.host, ["export", Self.domain], adding: variables)
-        guard found.status == 0 else { throw TestFailure("export: \(found.errors)") }
+    func state() throws -> State {
+        let found = try exported()
         let line = try home.run("config", "get", "domains.\(Self.domain)")
-        let exported = try JSONDecoder().decode(Exported.self, from: Data(found.output))
-        return State(
-            store: line.text.filter { !"\"\n".contains($0) }, values: exported.addresses.mapValues(\.bytes))
+        return State(store: line.text.filter { !"\"\n".contains($0) }, values: try values(in: found))
     }
+
+    /// - Parameter variables: For the injector.
+    func exported(adding variables: [String: String] = [:]) throws -> Home.Ending {
+        try home.run(BuiltProducts.host, ["export", Self.domain], adding: variables)
+    }
+
+    /// - Throws: `TestFailure` if a value could not be read.
+    func values(in export: Home.Ending) throws -> [String: [UInt8]] {
+        guard export.status == 0 else { throw TestFailure("export: \(export.errors)") }
+        return try JSONDecoder().decode(Exported.self, from: Data(export.output)).addresses.mapValues(\.bytes)
+    }
+
+    /// Whether a disk has a database.
+    func usesDatabase(disk store: String) -> Bool { ["sqlite", "vault"].contains(store) }
 
     /// The values of the domain in a store, whether or not it serves the domain.
     func names(in store: String) throws -> [Substring] {

@@ -234,7 +234,10 @@ package struct StoreSwitch {
             // Otherwise the destination may serve by now, and has others' values.
             guard let begun else { throw error }
             // If it is not known whether the line was written, the next program looks.
-            if !isDecided || isCommitted() == false, (try? undo()) != nil { try? begun.finish() }
+            guard !isDecided || isCommitted() == false, (try? undo()) != nil else { throw error }
+            // What a store has refused may be there once it is opened again: SQLite's log keeps a change that could
+            // not be synchronized. The next program looks for it.
+            if Self.leavesNothing(error) { try? begun.finish() }
             throw error
         }
         if keepingSource {
@@ -249,6 +252,11 @@ package struct StoreSwitch {
             }
         }
         try begun?.finish()
+    }
+
+    /// Whether an error does not come from a change of a store.
+    private static func leavesNothing(_ error: StorageError) -> Bool {
+        [.busy, .conflict, .cancelled, .unsupported, .invalidConfiguration].contains(error.code)
     }
 
     /// Removes what the destination has of the domains from an earlier time.
