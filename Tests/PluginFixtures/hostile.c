@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define TEXT(literal) {literal, sizeof(literal) - 1}
@@ -80,6 +81,22 @@ static ld_status report(const ld_error_sink *error, ld_error_code code, ld_bytes
     return LD_FAILED;
 }
 
+/* Needs more stack than there is. */
+static int deep(int depth) {
+    volatile char room[1024];
+    room[0] = (char)depth;
+    return deep(depth + room[0]) + room[0];
+}
+
+/* Writes to a connection whose other end is gone. */
+static void hang_up(void) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) abort();
+    close(ends[0]);
+    if (write(ends[1], "x", 1) >= 0) abort();
+    close(ends[1]);
+}
+
 /* Wrong statuses and reports of any function: "function=status", "function=ok+report", "function=two",
  * "function=silent", "function=code-3" ... */
 static bool answers(const hostile *self, const char *function, const ld_error_sink *error, ld_status *status) {
@@ -97,6 +114,11 @@ static bool answers(const hostile *self, const char *function, const ld_error_si
     else if (strcmp(how, "fault") == 0) *status = *(volatile int *)8;
     else if (strcmp(how, "exit") == 0) exit(0);
     else if (strcmp(how, "exit3") == 0) exit(3);
+    else if (strcmp(how, "abort") == 0) abort();
+    else if (strcmp(how, "overflow") == 0) *status = deep(1);
+    else if (strcmp(how, "hang") == 0) for (;;) pause();
+    else if (strcmp(how, "print") == 0) puts("printed"), fflush(stdout);
+    else if (strcmp(how, "sigpipe") == 0) hang_up();
     else *status = atoi(how);
     return true;
 }

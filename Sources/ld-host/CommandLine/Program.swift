@@ -20,6 +20,7 @@ struct Program {
         umask(umask(0o077) & ~0o700)
         ExitGuard.armProgram()
         occupyStandardDescriptors()
+        StandardOutput.separate()
         InheritedDescriptors.require()
         guard CommandLine.argc > 0 else {
             // Swift reads them there.
@@ -67,7 +68,18 @@ struct Program {
             try? IOExecutor.blocking { await Completion.print(Array(words.dropFirst())) }
             return ExitStatus.done.code
         }
+        // What reports about plugins has to outlive them.
+        if (try? Invocation(words))?.command.name == Command.doctor.name {
+            return EndingNote.surviving { waitFor(words) }
+        }
+        return waitFor(words)
+    }
+
+    private static func waitFor(_ words: [String]) -> Int32 {
         FileLock.reportWaits(after: ProgressLine.delay ?? .seconds(1)) { Output.remark("ld-host: \(Printable($0))") }
+        CallWatch.report(after: ProgressLine.delay ?? .seconds(10), endingAfter: .seconds(120)) {
+            Output.remark("ld-host: \(Printable($0))")
+        }
         return (try? IOExecutor.blocking { await runCommand(words) }) ?? ExitStatus.failure.code
     }
 

@@ -80,7 +80,7 @@ extension Command {
         let editor = names.first { !$0.isEmpty } ?? "vi"
         Interruption.begin()
         defer { Interruption.cease() }
-        let status = system("\(editor) \(PathText.shellQuoted(file))")
+        let status = StandardOutput.lent { system("\(editor) \(PathText.shellQuoted(file))") }
         try Interruption.check("the file stays as it was")
         guard status != 0 else { return }
         // As wait(2) puts it.

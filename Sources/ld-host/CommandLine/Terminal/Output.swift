@@ -11,7 +11,7 @@ enum Output {
     static func write(_ data: Data) { data.withUnsafeBytes { write($0) } }
 
     /// Writes result bytes as they are. A reader that has gone ends the program, as it does others.
-    static func write(_ bytes: UnsafeRawBufferPointer) { _ = write(bytes, to: STDOUT_FILENO) }
+    static func write(_ bytes: UnsafeRawBufferPointer) { _ = write(bytes, to: StandardOutput.results) }
 
     /// Writes result bytes that are kept in memory that is cleared.
     static func write(_ secret: SecretBuffer) { secret.withBytes { write($0) } }
@@ -20,7 +20,7 @@ enum Output {
     static func line(_ text: String) { write(Data("\(text)\n".utf8)) }
 
     /// Writes a sentence of a result: on a terminal in as many lines as it takes, indented from the second on.
-    static func sentence(_ text: String, indent: Int) { line(wrapped(text, STDOUT_FILENO, indent)) }
+    static func sentence(_ text: String, indent: Int) { line(wrapped(text, StandardOutput.results, indent)) }
 
     /// Writes the lines of a text, each as a sentence that is indented by four more than it is.
     static func sentences(_ text: String) {
@@ -71,7 +71,7 @@ enum Output {
     }
 
     /// Whether results go to a terminal.
-    static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+    static var isTerminal: Bool { isatty(StandardOutput.results) == 1 }
 
     /// Shows a line of text on a terminal that the next one replaces, and whatever else is said; `""` takes it away.
     static func bar(_ text: String) {
@@ -105,7 +105,8 @@ enum Output {
             let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
             if count < 0 {
                 if errno == EINTR { continue }
-                if descriptor == STDOUT_FILENO {
+                if descriptor == StandardOutput.results {
+                    if errno == EPIPE { StandardOutput.endWithoutReader() }
                     let reason = String(cString: strerror(errno))
                     complain("standard output cannot be written: \(reason)", hint: "")
                     ExitGuard.end(ExitStatus.failure.code)

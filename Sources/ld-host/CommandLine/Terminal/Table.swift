@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LocalDataHost
 
 /// Columns of text, each as wide as its widest cell.
 struct Table {
@@ -14,7 +15,7 @@ struct Table {
     ///
     /// - Parameter width: What lines should not exceed: the last column is wrapped between words, or has lines of its
     ///   own where there is no room beside the others. `nil` for a line for each row.
-    mutating func print(width: Int? = Wrapping.width(of: STDOUT_FILENO)) {
+    mutating func print(width: Int? = Wrapping.width(of: StandardOutput.results)) {
         for row in rows {
             for (column, cell) in row.enumerated() {
                 if column == widths.count { widths.append(0) }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LocalDataHost
 
 /// Text in lines of a width that people can read: nothing is torn within a word.
 enum Wrapping {
@@ -34,7 +35,7 @@ enum Wrapping {
     }
 
     /// The width of help: it is read by people even if it goes through a pager.
-    static var help: Int { chosen ?? width(of: STDOUT_FILENO) ?? usual }
+    static var help: Int { chosen ?? width(of: StandardOutput.results) ?? usual }
 
     private static let narrowest = 20
 

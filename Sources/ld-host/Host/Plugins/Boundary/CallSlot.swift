@@ -38,6 +38,7 @@ struct CallSlot: ~Copyable {
     /// The first reported number that is no error code.
     private(set) var invalidCode: Int32?
     private(set) var fault: String?
+    private var signalStack = SignalStack()
 
     private init(index: UInt) {
         self.index = index
@@ -136,6 +137,7 @@ extension CallSlot {
         guard var slot = CallTable.first else {
             let first = adopt()
             pthread_setspecific(CallTable.key.load(ordering: .relaxed), first)
+            first.pointee.signalStack.provide()
             return first
         }
         while slot.pointee.context.load(ordering: .relaxed) != 0 {
@@ -159,6 +161,8 @@ extension CallSlot {
     /// A slot that belongs to no thread; waits if there are more calls at once than slots.
     private static func adopt() -> UnsafeMutablePointer<CallSlot> {
         ExitGuard.arm()
+        FatalSignals.arm()
+        CallWatch.arm()
         while true {
             let found: Int? = CallTable.idle.withLock { idle in
                 guard CallTable.prepare() else { return nil }
@@ -179,6 +183,7 @@ extension CallSlot {
 
     /// Releases the slots of a thread that ends.
     fileprivate static func giveBack(_ first: UnsafeMutablePointer<CallSlot>) {
+        first.pointee.signalStack.withdraw()
         var next: UnsafeMutablePointer<CallSlot>? = first
         while let slot = next {
             next = slot.pointee.inner
@@ -230,14 +235,45 @@ extension CallSlot {
 
     /// The component and the function of the innermost call that runs on this thread.
     static var innermost: (component: ComponentIdentity, function: String)? {
-        var found: (ComponentIdentity, String)?
+        guard let call = innermostNumber, let component = ComponentIdentity.numbered(call.component) else { return nil }
+        return (component, call.function.map { String(cString: $0) } ?? "")
+    }
+
+    /// The same for the handler of a signal: takes no lock and no memory.
+    static var innermostText: (component: UnsafePointer<CChar>?, function: UnsafePointer<UInt8>?)? {
+        guard let call = innermostNumber else { return nil }
+        return (ComponentIdentity.text(ofNumber: call.component), call.function)
+    }
+
+    /// A call that runs at this moment, perhaps on another thread.
+    struct Running {
+        let number: UInt
+        fileprivate let slot: UnsafeMutablePointer<CallSlot>
+
+        var component: ComponentIdentity? { .numbered(number >> slotBits & (1 << componentBits - 1)) }
+        /// `nil` if the call has ended.
+        var function: String? {
+            let function = slot.pointee.function.map { String(cString: $0) }
+            return slot.pointee.context.load(ordering: .relaxed) == number ? function : nil
+        }
+    }
+
+    /// Passes all calls that run at this moment.
+    static func forEachRunning(_ body: (Running) -> Void) {
+        for index in 0..<CallTable.made.load(ordering: .acquiring) {
+            guard let slot = CallTable.slot(index) else { continue }
+            let number = slot.pointee.context.load(ordering: .relaxed)
+            if number != 0 { body(Running(number: number, slot: slot)) }
+        }
+    }
+
+    private static var innermostNumber: (component: UInt, function: UnsafePointer<UInt8>?)? {
+        var found: (UInt, UnsafePointer<UInt8>?)?
         var next = CallTable.first
         while let slot = next {
             let number = slot.pointee.context.load(ordering: .relaxed)
             guard number != 0 else { break }
-            if let component = ComponentIdentity.numbered(number >> slotBits & (1 << componentBits - 1)) {
-                found = (component, slot.pointee.function.map { String(cString: $0) } ?? "")
-            }
+            found = (number >> slotBits & (1 << componentBits - 1), slot.pointee.function)
             next = slot.pointee.inner
         }
         return found

@@ -1,3 +1,5 @@
+internal import Glibc
+internal import HostGround
 internal import LocalDataAPI
 internal import Synchronization
 
@@ -11,12 +13,16 @@ package final class ComponentIdentity: Sendable {
     /// Its index in the list of all identities.
     let number: UInt
     private let log: Mutex<any StorageLogHandler>
+    private let local = Atomic<Bool>(false)
 
     private init(_ plugin: String, _ component: String, _ number: UInt, _ log: any StorageLogHandler) {
         self.plugin = plugin
         self.component = component
         self.number = number
         self.log = Mutex(log)
+        if number < Self.mostNumbers {
+            Self.texts[Int(number)] = UnsafePointer(strdup(PrintableText.escaped(Self.description(plugin, component))))
+        }
     }
 
     private static let known = Mutex<[String: ComponentIdentity]>([:])
@@ -45,6 +51,19 @@ package final class ComponentIdentity: Sendable {
         all.withLock { (1...UInt(max(1, $0.count))).contains(number) && !$0.isEmpty ? $0[Int(number) - 1] : nil }
     }
 
+    /// Names a component as its description does, for the handler of a signal: takes no lock and no memory. `nil` if
+    /// there is no such number.
+    static func text(ofNumber number: UInt) -> UnsafePointer<CChar>? {
+        number < mostNumbers ? texts[Int(number)] : nil
+    }
+
+    private static let mostNumbers = UInt(1) << 14
+    nonisolated(unsafe) private static let texts: UnsafeMutablePointer<UnsafePointer<CChar>?> = {
+        let texts = UnsafeMutablePointer<UnsafePointer<CChar>?>.allocate(capacity: Int(mostNumbers))
+        texts.initialize(repeating: nil, count: Int(mostNumbers))
+        return texts
+    }()
+
     /// A call of one of its functions.
     func site(_ function: StaticString) -> CallSite { CallSite(Unmanaged.passUnretained(self), function) }
 
@@ -55,6 +74,12 @@ package final class ComponentIdentity: Sendable {
         StorageError(code, "\(self), in \(function): \(what)", hint: "report this to the plugin's author")
     }
 
+    /// Whether it is a store of this machine, whose calls wait for nobody.
+    var isLocal: Bool {
+        get { local.load(ordering: .relaxed) }
+        set { local.store(newValue, ordering: .relaxed) }
+    }
+
     /// Logs that a sink was used at a wrong time or on a wrong thread.
     func logMisuse(_ what: String) {
         log.withLock { $0 }.log(.error, label: "boundary", "\(self) \(what)")
@@ -62,7 +87,9 @@ package final class ComponentIdentity: Sendable {
 }
 
 extension ComponentIdentity: CustomStringConvertible {
-    package var description: String {
+    package var description: String { Self.description(plugin, component) }
+
+    private static func description(_ plugin: String, _ component: String) -> String {
         component.isEmpty ? "plugin '\(plugin)'" : "the component '\(component)' of plugin '\(plugin)'"
     }
 }

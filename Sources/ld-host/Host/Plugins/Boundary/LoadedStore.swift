@@ -68,6 +68,7 @@ package final class LoadedStore: Sendable {
             largestValue: table.largest_value == 0 ? nil : table.largest_value)
         properties.enforces = table.enforces
         self.properties = properties
+        identity.isLocal = latency.rawValue <= StoreProperties.Latency.disk.rawValue
         abilities = LoadedAbilities(of: table, identity)
         gate = abilities.transactions == nil ? WriterGate.shared(contents) : nil
         isInline = false

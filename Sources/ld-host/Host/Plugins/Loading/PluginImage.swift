@@ -149,6 +149,7 @@ package final class PluginImage: Sendable {
         let options = try options.revealed(by: secrets)
         let component = components[try index(of: id, kind)]
         let identity = ComponentIdentity.of(path, id, log: host.log)
+        try EndingNote.requireSound(identity)
         var table: UnsafeRawPointer?
         _ = try identity.site("open").call { error in
             options.withUnsafeBytes { options in

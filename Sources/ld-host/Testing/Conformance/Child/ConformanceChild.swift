@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import HostGround
 internal import HostPlugins
 internal import LocalDataAPI
 
@@ -7,9 +8,7 @@ internal import LocalDataAPI
 package enum ConformanceChild {
     /// Executes the order on standard input and returns the exit status.
     package static func run() -> Int32 {
-        // A plugin may print to standard output; that must not mix with the answers.
-        let answers = dup(STDOUT_FILENO)
-        dup2(STDERR_FILENO, STDOUT_FILENO)
+        let answers = StandardOutput.results
         do {
             let order = try JSONDecoder().decode(ConformanceOrder.self, from: input())
             let image = try PluginImage.load(order.file)

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("plugins that break the rules of the boundary", .waitsForPrograms) struct HostilePluginTests {
     /// The fixture, compiled once for all tests of the process; removed when the process ends.
-    private static let shared = Result { () throws in
+    static let shared = Result { () throws in
         let fixture = try FixtureBuilder()
         removedAtExit.withLock { $0 = fixture.folder }
         atexit { removedAtExit.withLock { try? FileManager.default.removeItem(atPath: $0) } }
@@ -281,50 +281,6 @@ import Testing
             }
             let error = try #require(throws: StorageError.self, "\(mode)") { try PluginImage.load(path) }
             #expect(error.code == .pluginRefused && error.message.contains(text), "\(mode): \(error)")
-        }
-    }
-
-    // MARK: The program
-
-    /// Runs `ld-host` over the fixture, with a mode.
-    private func run(_ mode: String, _ arguments: String...) throws -> ChildProcess.Completion {
-        let fixture = try FixtureBuilder()
-        defer { fixture.remove() }
-        _ = try fixture.write(Data(contentsOf: URL(filePath: Self.shared.get())), to: "libHostile.so")
-        return try ChildProcess(
-            try FixtureBuilder.host,
-            arguments: [
-                "-c", "stores.h.component=hostile-store", "-c", "stores.h.options.mode=\(mode)",
-                "-c", "domains.userDefaults=h",
-            ] + arguments,
-            environment: [
-                "HOME": fixture.folder, "PATH": "/usr/bin:/bin", "LOCALDATA_PLUGIN_PATH": fixture.folder,
-                "XDG_DATA_HOME": "\(fixture.folder)/data", "XDG_CONFIG_HOME": "\(fixture.folder)/config",
-                "XDG_CACHE_HOME": "\(fixture.folder)/cache", "XDG_STATE_HOME": "\(fixture.folder)/state",
-            ]
-        ).run(deadline: .seconds(60))
-    }
-
-    @Test("a plugin that ends the process in a call does not pass for one that returned an empty value")
-    func exits() throws {
-        let ended = try run("read=exit", "get", "userDefaults/name")
-        #expect(ended.outcome == .exited(code: 2) && ended.output.isEmpty)
-        #expect(
-            ended.errorText.contains("libHostile.so") && ended.errorText.contains("ended the process in streaming read")
-        )
-        let other = try run("read=exit3", "get", "userDefaults/name")
-        #expect(other.outcome == .exited(code: 3))
-        #expect(other.errorText.contains("ended the process in streaming read"))
-    }
-
-    @Test("only a fault in the plugin's own code ends the program by a signal")
-    func faults() throws {
-        #expect(try run("read=fault", "get", "userDefaults/name").outcome == .signalled(SIGSEGV, name: "SIGSEGV"))
-        for mode in ["read:max", "read:null", "read:beyond", "read=7"] {
-            let end = try run(mode, "get", "userDefaults/name")
-            #expect(end.outcome == .exited(code: 2), "\(mode): \(end.outcome) \(end.errorText)")
-            // A stream is printed as it arrives, so the piece before the broken one appears.
-            #expect(String(decoding: end.output, as: UTF8.self) == (mode == "read=7" ? "" : "one"), "\(mode)")
         }
     }
 }
