@@ -60,7 +60,9 @@ final class GivenBytes: Sendable {
             guard !state.isAtEnd else { return 0 }
             let count = try source(memory)
             state.isAtEnd = count == 0
-            if isKept, state.given == kept.count { state.keep(UnsafeRawBufferPointer(rebasing: memory.prefix(count))) }
+            // A number that is no count is the store's to refuse.
+            guard (0...memory.count).contains(count) else { return count }
+            if isKept, state.given == kept.count { state.keep(UnsafeRawBufferPointer(rebasing: memory[..<count])) }
             state.given += count
             return count
         }
