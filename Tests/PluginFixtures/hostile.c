@@ -13,6 +13,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,6 +116,7 @@ static bool answers(const hostile *self, const char *function, const ld_error_si
     else if (strcmp(how, "exit") == 0) exit(0);
     else if (strcmp(how, "exit3") == 0) exit(3);
     else if (strcmp(how, "abort") == 0) abort();
+    else if (strcmp(how, "trap") == 0) raise(SIGTRAP);
     else if (strcmp(how, "overflow") == 0) *status = deep(1);
     else if (strcmp(how, "hang") == 0) for (;;) pause();
     else if (strcmp(how, "print") == 0) puts("printed"), fflush(stdout);

@@ -38,7 +38,9 @@ enum FatalSignals {
     static func arm() { _ = armed }
 
     /// Writes the sentence, if the signal came from a call on this thread, and lets the program do what it would have.
-    fileprivate static func end(_ signal: Int32, _ information: UnsafeMutablePointer<siginfo_t>?) {
+    fileprivate static func end(
+        _ signal: Int32, _ information: UnsafeMutablePointer<siginfo_t>?, _ context: UnsafeMutableRawPointer?
+    ) {
         // One that another process has sent says nothing about the call.
         let isOwn = information.map { $0.pointee.si_code > 0 || $0.pointee.si_code == bySelf } ?? true
         if isOwn, !isWritten.exchange(true, ordering: .relaxed), let call = CallSlot.innermostText,
@@ -46,9 +48,29 @@ enum FatalSignals {
         {
             write(call.component, call.function, endings[Int(signal)])
         }
-        sigaction(signal, former + Int(signal), nil)
-        // A fault happens again once this returns.
-        if information.map({ $0.pointee.si_code <= 0 }) ?? true { raise(signal) }
+        passOn(signal, information, context)
+    }
+
+    /// Calls the program's own handler, or ends the process.
+    private static func passOn(
+        _ signal: Int32, _ information: UnsafeMutablePointer<siginfo_t>?, _ context: UnsafeMutableRawPointer?
+    ) {
+        let former = former + Int(signal)
+        // The union has the address of either kind of handler.
+        switch unsafeBitCast(former.pointee.__sigaction_handler, to: Int.self) {
+        case unsafeBitCast(SIG_DFL, to: Int.self):
+            sigaction(signal, former, nil)
+            // An instruction that traps is not executed again.
+            raise(signal)
+        case unsafeBitCast(SIG_IGN, to: Int.self):
+            sigaction(signal, former, nil)
+        default:
+            if former.pointee.sa_flags & Int32(SA_SIGINFO) != 0 {
+                former.pointee.__sigaction_handler.sa_sigaction?(signal, information, context)
+            } else {
+                former.pointee.__sigaction_handler.sa_handler?(signal)
+            }
+        }
     }
 
     private static func write(
@@ -75,7 +97,7 @@ enum FatalSignals {
 }
 
 private func fatalSignal(
-    _ signal: Int32, _ information: UnsafeMutablePointer<siginfo_t>?, _: UnsafeMutableRawPointer?
+    _ signal: Int32, _ information: UnsafeMutablePointer<siginfo_t>?, _ context: UnsafeMutableRawPointer?
 ) {
-    FatalSignals.end(signal, information)
+    FatalSignals.end(signal, information, context)
 }

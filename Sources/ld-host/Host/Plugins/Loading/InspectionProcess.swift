@@ -63,7 +63,7 @@ package enum InspectionProcess {
         ld_linux_end_with_parent()
         // A constructor's output must not mix with the report.
         let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
-        if null >= 0 { _ = dup2(null, STDOUT_FILENO) }
+        if null >= 0 { for output in [STDOUT_FILENO, StandardOutput.results] { _ = dup2(null, output) } }
         ld_linux_forbid_signals()
         var rest = PluginInspector.report(on: path).text[...]
         while !rest.isEmpty {

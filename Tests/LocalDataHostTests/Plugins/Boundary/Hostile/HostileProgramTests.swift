@@ -1,10 +1,11 @@
 import FoundationEssentials
 import Glibc
-import HostGround
-import TestSupport
+import LocalDataAPI
 import Testing
 
+@testable import HostGround
 @testable import HostPlugins
+@testable import LocalDataHost
 
 /// `ld-host` with a plugin that ends the process, does not return, or uses what belongs to the program.
 @Suite("The program with a hostile plugin") struct HostileProgramTests {
@@ -59,18 +60,50 @@ import Testing
         arguments: [
             ("read=fault", "streaming read", "11 (SIGSEGV)"), ("read=overflow", "streaming read", "11 (SIGSEGV)"),
             ("resolve=overflow", "resolve", "11 (SIGSEGV)"), ("read=abort", "streaming read", "6 (SIGABRT)"),
+            ("read=trap", "streaming read", "5 (SIGTRAP)"),
         ])
     func signals(_ mode: String, _ function: String, _ signal: String) throws {
         let end = try run(mode, "get", "userDefaults/name")
-        let isAbort = signal.contains("SIGABRT")
-        #expect(
-            end.outcome
-                == (isAbort ? .signalled(SIGABRT, name: "SIGABRT") : .signalled(SIGSEGV, name: "SIGSEGV")))
+        let numbers = ["11 (SIGSEGV)": SIGSEGV, "6 (SIGABRT)": SIGABRT, "5 (SIGTRAP)": SIGTRAP]
+        let number = try #require(numbers[signal])
+        #expect(end.outcome == .signalled(number, name: String(signal.split(separator: " ")[1].dropFirst().dropLast())))
         #expect(end.output.isEmpty)
         let lines = end.errorText.split(separator: "\n")
         #expect(lines.count == 1)
         #expect(lines[0].hasPrefix("ld-host: error: \(Self.plugin)/"))
         #expect(lines[0].hasSuffix("/libHostile.so' ended the process in \(function), with signal \(signal)"))
+    }
+
+    @Test("an app learns it, too")
+    func apps() async throws {
+        let path = try HostilePluginTests.shared.get()
+        let ended = await #expect(processExitsWith: .signal(SIGSEGV), observing: [\.standardErrorContent]) {
+            [path = path as String] in
+            try Self.get(path, "get=fault")
+        }
+        let said = String(decoding: try #require(ended).standardErrorContent, as: UTF8.self)
+        #expect(said.contains("LocalData: error: \(Self.plugin)"))
+        #expect(said.contains("' ended the process in get, with signal 11 (SIGSEGV)"))
+    }
+
+    @Test("an app's own handler of a signal is called after that")
+    func ownHandlers() async throws {
+        let path = try HostilePluginTests.shared.get()
+        let ended = await #expect(processExitsWith: .exitCode(7), observing: [\.standardErrorContent]) {
+            [path = path as String] in
+            signal(SIGSEGV) { _ in _exit(7) }
+            try Self.get(path, "get=fault")
+        }
+        let said = String(decoding: try #require(ended).standardErrorContent, as: UTF8.self)
+        #expect(said.contains("' ended the process in get, with signal 11 (SIGSEGV)"))
+    }
+
+    private static func get(_ path: String, _ mode: String) throws {
+        let store = try PluginImage.load(path).openStore(
+            "hostile-store", options: try #require(ResolvedOptions(["mode": .string(mode)])),
+            host: HostTable.shared(for: SilentLog()))
+        let handle = try store.resolve(StorageAddress(StorageNamespace(domain: "userDefaults"), name: "name"))
+        _ = try store.get(handle)
     }
 
     @Test("what a plugin prints does not mix with a value")
