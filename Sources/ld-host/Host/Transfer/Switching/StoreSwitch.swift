@@ -177,14 +177,8 @@ package struct StoreSwitch {
                 .unsupported, "programs of this user share no memory, through which a switch holds their writers",
                 hint: "mount a file system on /dev/shm that this user can write to")
         }
-        // What was interrupted has to be settled first.
-        let journal = try IntentJournal(folder: snapshot.settings.folders.journal)
-        var stores = Set(parts.flatMap(\.stores))
-        for pending in try journal.pending(kind: SwitchIntent.kind) where pending.state == .interrupted {
-            stores.formUnion(try Self.stores(of: SwitchIntent(pending.payload, of: pending.id), snapshot))
-        }
-        let keeper = try gate.keep(
-            GatedStores(stores), in: snapshot.settings.folders.state, within: Self.patience)
+        var stores: Set<UInt64> = []
+        let keeper = try keep(gate, &stores)
         // Nobody else switches until this has removed the former values.
         defer { keeper.open() }
         try Self.settleInterrupted(try current(), stores)
@@ -252,6 +246,35 @@ package struct StoreSwitch {
             }
         }
         try begun?.finish()
+    }
+
+    /// Takes the gate for the stores of this switch and of those that were interrupted, which have to be settled first.
+    private func keep(_ gate: SwitchGate, _ stores: inout Set<UInt64>) throws(StorageError) -> SwitchGate.Keeper {
+        let folders = snapshot.settings.folders
+        let journal = try IntentJournal(folder: folders.journal)
+        while true {
+            stores = Set(parts.flatMap(\.stores)).union(try Self.interrupted(journal, snapshot))
+            let keeper = try gate.keep(GatedStores(stores), in: folders.state, within: Self.patience)
+            // Another one may have been killed while this waited.
+            do throws(StorageError) {
+                if stores.isSuperset(of: try Self.interrupted(journal, snapshot)) { return keeper }
+            } catch {
+                keeper.open()
+                throw error
+            }
+            keeper.open()
+        }
+    }
+
+    /// The identities of the stores of all switches whose processes have ended.
+    private static func interrupted(
+        _ journal: IntentJournal, _ snapshot: RouterSnapshot
+    ) throws(StorageError) -> Set<UInt64> {
+        var stores: Set<UInt64> = []
+        for pending in try journal.pending(kind: SwitchIntent.kind) where pending.state == .interrupted {
+            stores.formUnion(try self.stores(of: SwitchIntent(pending.payload, of: pending.id), snapshot))
+        }
+        return stores
     }
 
     /// Whether an error does not come from a change of a store.
