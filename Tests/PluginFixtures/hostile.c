@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define TEXT(literal) {literal, sizeof(literal) - 1}
@@ -98,6 +99,13 @@ static void hang_up(void) {
     close(ends[1]);
 }
 
+/* Makes a process that ends by exit(3), in the middle of the call. */
+static void fork_once(void) {
+    pid_t child = fork();
+    if (child == 0) exit(0);
+    if (child > 0) waitpid(child, NULL, 0);
+}
+
 /* Wrong statuses and reports of any function: "function=status", "function=ok+report", "function=two",
  * "function=silent", "function=code-3" ... */
 static bool answers(const hostile *self, const char *function, const ld_error_sink *error, ld_status *status) {
@@ -121,6 +129,7 @@ static bool answers(const hostile *self, const char *function, const ld_error_si
     else if (strcmp(how, "hang") == 0) for (;;) pause();
     else if (strcmp(how, "print") == 0) puts("printed"), fflush(stdout);
     else if (strcmp(how, "sigpipe") == 0) hang_up();
+    else if (strcmp(how, "fork") == 0) fork_once();
     else *status = atoi(how);
     return true;
 }

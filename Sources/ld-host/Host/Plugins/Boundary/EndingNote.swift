@@ -24,7 +24,7 @@ package enum EndingNote {
         let found = mmap(nil, 4 * size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)
         guard let page = found, page != MAP_FAILED else { return body() }
         self.page = page
-        // As many as there may be components; one that ends its process twice is not called a second time.
+        // Each child does without what has ended the ones before.
         for _ in 0..<64 {
             page.initializeMemory(as: UInt8.self, repeating: 0, count: 4 * size)
             let child = ld_linux_fork()

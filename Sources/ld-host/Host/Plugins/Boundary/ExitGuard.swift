@@ -8,14 +8,17 @@ internal import Synchronization
 package enum ExitGuard {
     private static let isEnding = Atomic<Bool>(false)
     private static let isProgram = Atomic<Bool>(false)
-    private static let process = Atomic<pid_t>(getpid())
+    private static let process = Atomic<pid_t>(0)
 
-    private static let armed: Bool = ld_linux_on_exit(exitGuardCheck) == 0
+    private static let armed: Bool = {
+        follow()
+        return ld_linux_on_exit(exitGuardCheck) == 0
+    }()
 
     /// From now on, guards calls into components. Call it before the first of them.
     static func arm() { _ = armed }
 
-    /// Guards this process in place of the one that it was forked from.
+    /// Guards this process, and none that is forked from it.
     static func follow() { process.store(getpid(), ordering: .relaxed) }
 
     /// From now on, guards the whole program: it may end only through ``end(_:)``.

@@ -68,7 +68,9 @@ package final class PluginImage: Sendable {
     private static func open(_ path: String) throws(StorageError) -> PluginTable {
         try CallSlot.reserve()
         // Its code runs from here on and may try to end the process.
-        let call = ComponentIdentity.of(path, "", log: SilentLog()).site("its start")
+        let identity = ComponentIdentity.of(path, "", log: SilentLog())
+        try EndingNote.requireSound(identity)
+        let call = identity.site("its start")
         guard let library = call.plain({ dlopen(path, RTLD_NOW | RTLD_LOCAL | Int32(RTLD_NODELETE)) }) else {
             let reason = dlerror().map { String(cString: $0) } ?? "no reason given"
             throw StorageError(

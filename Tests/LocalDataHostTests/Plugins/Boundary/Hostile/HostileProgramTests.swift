@@ -121,6 +121,14 @@ import Testing
         #expect(String(decoding: end.output, as: UTF8.self) == "onetwo")
     }
 
+    @Test("a process that a plugin forks is not taken for the program")
+    func forks() throws {
+        let end = try run("resolve=fork", "get", "userDefaults/name")
+        #expect(end.outcome == .exited(code: 0), "\(end.outcome) \(end.errorText)")
+        #expect(String(decoding: end.output, as: UTF8.self) == "onetwo")
+        #expect(end.errorText.isEmpty, "\(end.errorText)")
+    }
+
     @Test("a call that does not return is named while it lasts")
     func hanging() throws {
         let end = try run("exists=hang", "exists", "userDefaults/name", delay: "1", deadline: .seconds(12))
